@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // BenchmarkTally is the cost of one record, all three of a request counted
@@ -13,7 +15,7 @@ func BenchmarkTally(b *testing.B) {
 	for i := range latencies {
 		latencies[i] = int64(i*i%9973) * 31_013
 	}
-	open := func() (*Collector, *Tally, Reason) {
+	open := func() (*Collector, *Tally, reason.Reason) {
 		c := NewCollector(Options{For: time.Minute})
 		return c, c.Tally("checkout", "acme"), c.Reason("queue_full")
 	}
@@ -35,7 +37,7 @@ func BenchmarkTally(b *testing.B) {
 		_, t, _ := open()
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
-			t.Done(Outcome{At: int64(i) * 700 % 60e9, Latency: latencies[i&(1<<12-1)], Reason: Served, Started: true, InDeadline: true, Calls: 1})
+			t.Done(Outcome{At: int64(i) * 700 % 60e9, Latency: latencies[i&(1<<12-1)], Reason: reason.Served, Started: true, InDeadline: true, Calls: 1})
 		}
 	})
 	b.Run("Refused", func(b *testing.B) {
@@ -57,7 +59,7 @@ func BenchmarkTally(b *testing.B) {
 			l := latencies[i&(1<<12-1)]
 			t.Offered(at)
 			t.Started(at, l/2)
-			t.Done(Outcome{At: at, Latency: l, Reason: Served, Started: true, InDeadline: true, Calls: 1})
+			t.Done(Outcome{At: at, Latency: l, Reason: reason.Served, Started: true, InDeadline: true, Calls: 1})
 			t.Held(at, l/2)
 		}
 	})

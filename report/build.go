@@ -86,12 +86,12 @@ func (a *account) group(c *Collector, seconds float64) *Group {
 	}
 	for i, n := range a.reasons {
 		if n > 0 {
-			g.Reasons[c.reasons[i].name] = n
+			g.Reasons[c.reasons[i]] = n
 		}
 	}
 	for i, n := range a.refused {
 		if n > 0 {
-			g.Refused[c.reasons[i].name] = n
+			g.Refused[c.reasons[i]] = n
 		}
 	}
 	g.GoodputPerS = PerSecond(a.goodput, seconds)

@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"time"
+
+	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // Other is the class or tenant that those beyond the bounds are counted under.
@@ -50,7 +52,7 @@ type Collector struct {
 	granted  int // tenants with histograms
 
 	rungs   []string
-	reasons []reasonFacts
+	reasons []string // by number: the closed set, then the driver's own
 
 	width   int64 // of a bucket of time, ns
 	window  int64 // Options.For, ns; 0 unknown
@@ -98,8 +100,11 @@ func NewCollector(o Options) *Collector {
 	c := &Collector{
 		options: o, window: max(0, int64(o.For)),
 		byClass: map[string]*Class{}, byTenant: map[string]*tenant{}, tallies: map[tallyKey]*Tally{},
-		rungs: []string{"primary"}, reasons: append([]reasonFacts(nil), knownReasons[:]...),
+		rungs: []string{"primary"},
 		width: bucketWidth(o), warning: map[string]bool{},
+	}
+	for r := range reason.Count {
+		c.reasons = append(c.reasons, reason.Reason(r).String())
 	}
 	for _, name := range o.Rungs {
 		c.Rung(name)
@@ -132,27 +137,21 @@ func (c *Collector) Rung(name string) Rung {
 	return Rung(len(c.rungs) - 1)
 }
 
-// A Reason is the small number of a reason in one collector.
-type Reason uint8
-
-// Served is the reason of an answer in full.
-const Served Reason = 0
-
-// Reason returns the number of a reason of DESIGN.md's closed set. A driver may
-// add twelve of its own; they are shown as failures, and later ones count as
-// "failed".
-func (c *Collector) Reason(name string) Reason {
+// Reason returns the number of a reason: that of [reason.Parse] for the closed
+// set. A driver may add twelve of its own; they are shown as failures, and
+// later ones count as "failed".
+func (c *Collector) Reason(name string) reason.Reason {
 	for i, known := range c.reasons {
-		if known.name == name {
-			return Reason(i)
+		if known == name {
+			return reason.Reason(i)
 		}
 	}
 	if len(c.reasons) == maxReasons {
 		c.warn("reasons after the fortieth are counted as failed")
-		return c.Reason("failed")
+		return reason.Failed
 	}
-	c.reasons = append(c.reasons, factsOf(name))
-	return Reason(len(c.reasons) - 1)
+	c.reasons = append(c.reasons, name)
+	return reason.Reason(len(c.reasons) - 1)
 }
 
 // Class returns the collector's account of a class, made where it is new.

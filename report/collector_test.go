@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/report"
 )
 
@@ -46,7 +47,7 @@ func twoClasses() *report.Collector {
 		default:
 			t.Started(at+5*ms, 5*ms)
 			t.Held(at+95*ms, 90*ms)
-			t.Done(report.Outcome{At: at + 95*ms, Latency: 95*ms + i, Reason: report.Served, Started: true, InDeadline: i != 20, Calls: 1})
+			t.Done(report.Outcome{At: at + 95*ms, Latency: 95*ms + i, Reason: reason.Served, Started: true, InDeadline: i != 20, Calls: 1})
 		}
 	}
 	flood := c.Tally("analytics", "acme")
@@ -147,7 +148,7 @@ func TestShardsMergeToTheWhole(t *testing.T) {
 				case "served":
 					tally.Started(at+wait, wait)
 					tally.Held(at+2*wait, wait)
-					tally.Done(report.Outcome{At: at + 2*wait, Latency: 2 * wait, Started: true, InDeadline: true, Calls: 1})
+					tally.Done(report.Outcome{At: at + 2*wait, Latency: 2 * wait, Reason: reason.Served, Started: true, InDeadline: true, Calls: 1})
 				case "cache", "static":
 					tally.Done(report.Outcome{At: at, Latency: 1000, Rung: c.Rung(end), Reason: c.Reason("shed_for_load")})
 				case "queue_full":
@@ -194,7 +195,7 @@ func TestQuantilesAgreeWithAnExactSort(t *testing.T) {
 		for _, l := range latencies {
 			tally.Offered(0)
 			tally.Started(l, l)
-			tally.Done(report.Outcome{At: l, Latency: l, Started: true})
+			tally.Done(report.Outcome{At: l, Latency: l, Reason: reason.Served, Started: true})
 		}
 		r := c.Report(report.About{})
 		slices.Sort(latencies)
@@ -215,12 +216,13 @@ func TestQuantilesAgreeWithAnExactSort(t *testing.T) {
 func TestCheckFindsWhatDoesNotClose(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(r *report.Report)
-		want   string
+		want  string
 	}{
 		"a lost request":  {func(r *report.Report) { r.Classes["checkout"].Offered++ }, `class "checkout": offered is 41`},
 		"a lost tenant":   {func(r *report.Report) { delete(r.Tenants, "zeta") }, "the sum over every tenant is"},
 		"a double answer": {func(r *report.Report) { r.Classes["checkout"].Answered["cache"]++ }, `reasons sum to 39, but answered 37 + refused 3 is 40`},
 		"a negative rest": {func(r *report.Report) { r.Tenants["acme"].Waiting = -1 }, "neither can be negative"},
+		"no reason":       {func(r *report.Report) { r.Tenants["acme"].Reasons["none"] = 3 }, `tenant "acme": 3 requests ended without a reason`},
 		"a wrong total":   {func(r *report.Report) { r.Reasons["served"]-- }, "total: offered is 50"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -44,9 +44,7 @@ func (cl *Class) export() *Series {
 			s.Answered.put(cl.c.rungs, j, i, n, int64(count))
 		}
 		for j, count := range b.refused {
-			if count > 0 {
-				s.Refused.put([]string{cl.c.reasons[j].name}, 0, i, n, int64(count))
-			}
+			s.Refused.put(cl.c.reasons, j, i, n, int64(count))
 		}
 	}
 	return s

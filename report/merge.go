@@ -61,8 +61,8 @@ func (c *Collector) translate(to *Collector) {
 	for i, name := range c.rungs {
 		rungs[i] = int(to.Rung(name))
 	}
-	for i, r := range c.reasons {
-		reasons[i] = int(to.Reason(r.name))
+	for i, name := range c.reasons {
+		reasons[i] = int(to.Reason(name))
 	}
 	for _, cl := range c.classes {
 		for _, t := range cl.tallies {

@@ -117,6 +117,9 @@ func (g *Group) Check() error {
 	if g.Waiting < 0 || g.Running < 0 {
 		return fmt.Errorf("%d waiting and %d running: neither can be negative", g.Waiting, g.Running)
 	}
+	if n := g.Reasons["none"]; n != 0 {
+		return fmt.Errorf("%d requests ended without a reason", n)
+	}
 	ended := g.Reasons.Sum()
 	if g.Offered != ended+g.Waiting+g.Running {
 		return fmt.Errorf("offered is %d, but reasons %d + waiting %d + running %d is %d",

@@ -1,5 +1,7 @@
 package report
 
+import "github.com/spillway-dev/spillway/policy/reason"
+
 // A Tally counts the requests of one tenant in one class. Its methods allocate
 // nothing once memory is warm. Like its collector it is not safe for concurrent use.
 type Tally struct {
@@ -28,7 +30,9 @@ type Outcome struct {
 	At      int64 // since the start of the run
 	Latency int64 // since the request's scheduled arrival
 	Rung    Rung  // that answered, or NoRung
-	Reason  Reason
+	// Reason of the answer, from the closed set or Collector.Reason. One that
+	// is missing (reason.None) makes Report.Check fail.
+	Reason reason.Reason
 	// Started: Tally.Started was called for this request before.
 	Started bool
 	// InDeadline: answered inside its deadline; a primary answer then counts
@@ -77,12 +81,12 @@ func (t *Tally) Done(o Outcome) {
 		cl.waiting--
 	}
 	t.calls += int64(o.Calls)
-	reason := o.Reason % maxReasons
-	t.reasons[reason]++
+	why := o.Reason % maxReasons
+	t.reasons[why]++
 	if o.Rung == NoRung {
-		t.refused[reason]++
-		b.refused[reason]++
-		if int(reason) < len(cl.c.reasons) && cl.c.reasons[reason].atAdmission {
+		t.refused[why]++
+		b.refused[why]++
+		if why.AtAdmission() {
 			cl.refused.record(o.Latency)
 			t.tenant.refused.record(o.Latency, t.tenant)
 		}
