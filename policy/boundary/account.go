@@ -1,0 +1,192 @@
+package boundary
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/tally"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// answer enters a reason into the accounts.
+func (m *Machine) answer(it *pool.Item, why reason.Reason) {
+	m.classes[it.Class].tally.Answered[why]++
+	it.Tenant.Tally.Answered[why]++
+}
+
+// count enters a change of state into the accounts.
+func (m *Machine) count(it *pool.Item, s pool.State, n int64) {
+	c, t := &m.classes[it.Class].tally, &it.Tenant.Tally
+	switch s {
+	case pool.Waiting:
+		c.Waiting += n
+		t.Waiting += n
+	case pool.Running:
+		c.Running += n
+		t.Running += n
+	case pool.Abandoned:
+		c.Abandoned += n
+		t.Abandoned += n
+	}
+}
+
+// ClassState is what there is to see of a class.
+type ClassState struct {
+	Name  string
+	Tally tally.Tally
+
+	Slots, Borrow, Used int
+	Waiting, Blocked    int
+	WaitingBytes        int64
+	Bound               int
+	BoundFrom           string
+	AllowedWait         time.Duration
+	Holding             time.Duration // mean time a slot is held; 0 if unknown
+	ServiceTime         time.Duration // what nine of ten calls take; 0 if unknown
+	ThroughputPerS      float64       // slots / holding; 0 if unknown
+	OldestWait          time.Duration // age of the oldest waiter
+	Tenants             int           // remembered
+}
+
+// Classes returns the number of classes.
+func (m *Machine) Classes() int { return len(m.classes) }
+
+// Class returns the state of class i as of the latest event.
+func (m *Machine) Class(i int) ClassState {
+	c := m.classes[i]
+	s := ClassState{
+		Name:         c.Name,
+		Tally:        c.tally,
+		Slots:        c.Own(),
+		Borrow:       c.Most() - c.Own(),
+		Used:         c.Used(),
+		Waiting:      c.Waiting(),
+		Blocked:      c.Blocked(),
+		WaitingBytes: c.Bytes(),
+		Bound:        c.Bound(),
+		BoundFrom:    c.BoundFrom().String(),
+		AllowedWait:  c.AllowedWait(),
+		Holding:      c.Holding(),
+		ServiceTime:  c.ServiceTime(),
+		Tenants:      c.Len(),
+	}
+	if h := s.Holding; h > 0 {
+		s.ThroughputPerS = float64(s.Slots) * float64(time.Second) / float64(h)
+	}
+	if it := c.Oldest(); it != nil {
+		s.OldestWait = m.now.Sub(it.Offered)
+	}
+	return s
+}
+
+// TenantState is what there is to see of a tenant in a class.
+type TenantState struct {
+	Name   string
+	Weight int64
+	Tally  tally.Tally
+}
+
+// Tenants returns the remembered tenants of class i, by name, and the account
+// of those that were forgotten.
+func (m *Machine) Tenants(i int) (known []TenantState, forgotten tally.Tally) {
+	c := m.classes[i]
+	c.Each(func(t *pool.Tenant) {
+		known = append(known, TenantState{t.Name, t.Weight(), t.Tally})
+	})
+	sort.Slice(known, func(a, b int) bool { return known[a].Name < known[b].Name })
+	return known, c.Forgotten
+}
+
+// ItemState is what there is to see of one request.
+type ItemState struct {
+	Ticket              Ticket
+	State               string
+	Class, Tenant       string
+	Importance          int
+	Offered, Deadline   unit.Instant
+	Started             unit.Instant // if running or abandoned
+	Bytes               int64
+	Age, Held, TimeLeft time.Duration
+}
+
+// Items returns up to most requests of class i that wait or hold a slot, in
+// the order in which they were offered. It takes time in proportion to the
+// machine's size and is for people to look at.
+func (m *Machine) Items(i, most int) []ItemState {
+	var found []*pool.Item
+	for _, it := range m.items {
+		if it.State != pool.Free && it.Class == i {
+			found = append(found, it)
+		}
+	}
+	sort.Slice(found, func(a, b int) bool { return found[a].Seq < found[b].Seq })
+	states := make([]ItemState, 0, min(len(found), most))
+	for _, it := range found[:min(len(found), most)] {
+		s := ItemState{
+			Ticket: Ticket(it.Ticket), State: it.State.String(),
+			Class: m.classes[i].Name, Tenant: it.Tenant.Name, Importance: int(it.Importance),
+			Offered: it.Offered, Deadline: it.Deadline, Bytes: it.Bytes,
+			Age: m.now.Sub(it.Offered), TimeLeft: it.Deadline.Sub(m.now),
+		}
+		if it.State == pool.Running || it.State == pool.Abandoned {
+			s.Started, s.Held = it.Started, m.now.Sub(it.Started)
+		}
+		states = append(states, s)
+	}
+	return states
+}
+
+// Check returns everything that is wrong with the machine's accounts and
+// state. It takes time in proportion to the machine's size.
+func (m *Machine) Check() error {
+	var errs []error
+	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	used, waiting := 0, 0
+	states := make([][pool.Abandoned + 1]int64, len(m.classes))
+	for _, it := range m.items {
+		if it.State != pool.Free {
+			states[it.Class][it.State]++
+		}
+	}
+	for _, c := range m.classes {
+		used += c.Used()
+		waiting += c.Waiting()
+		if err := c.tally.Check(); err != nil {
+			fault("class %s: %w", c.Name, err)
+		}
+		sum := c.Forgotten
+		c.Each(func(t *pool.Tenant) {
+			if err := t.Tally.Check(); err != nil {
+				fault("class %s: tenant %q: %w", c.Name, t.Name, err)
+			}
+			sum.Add(&t.Tally)
+		})
+		if sum != c.tally {
+			fault("class %s: its tenants' accounts add up to %+v, its own is %+v", c.Name, sum, c.tally)
+		}
+		s := states[c.index]
+		if s[pool.Waiting] != int64(c.Waiting()) || s[pool.Blocked] != int64(c.Blocked()) ||
+			s[pool.Waiting]+s[pool.Blocked] != c.tally.Waiting ||
+			s[pool.Running] != c.tally.Running || s[pool.Abandoned] != c.tally.Abandoned ||
+			s[pool.Running]+s[pool.Abandoned] != int64(c.Used()) {
+			fault("class %s: items by state %v, room %d+%d, slots used %d, account %+v",
+				c.Name, s, c.Waiting(), c.Blocked(), c.Used(), c.tally)
+		}
+		if err := c.Pool.Check(); err != nil {
+			fault("class %s: %w", c.Name, err)
+		}
+	}
+	if used != m.used || waiting != m.waiting {
+		fault("classes use %d slots and hold %d waiters, the resource counts %d and %d", used, waiting, m.used, m.waiting)
+	}
+	if m.used < m.limiter.Limit() {
+		if c := m.needy(); c != nil {
+			fault("class %s has %d waiters beside a free slot", c.Name, c.Waiting())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,100 @@
+package boundary
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/pool"
+)
+
+// Config is one resource and the classes that use it. It is not changed after
+// it was handed over.
+type Config struct {
+	Name    string
+	Classes []Class
+	// Seed determines all chance in the machine (the jitter of retry hints).
+	Seed uint64
+	// Strict makes a broken invariant panic, for tests and simulation. Live
+	// it is counted (Machine.Bugs) and the request is admitted or let go.
+	Strict bool
+}
+
+// Class is a criticality class: one pool and the rules of its boundary.
+type Class struct {
+	Name string
+	Pool pool.Config
+
+	// Deadline applies when the caller names none, and DeadlineMax caps what
+	// it may name. Zero or less: DeadlineDefault, DeadlineMaxDefault.
+	Deadline, DeadlineMax time.Duration
+	// AdmitHopeless switches the feasibility check off: requests that cannot
+	// be answered in time are let in all the same.
+	AdmitHopeless bool
+	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
+	// HoldAtMostDefault.
+	HoldAtMost time.Duration
+	// RetryAfterMax caps retry hints. Zero or less: RetryAfterMaxDefault.
+	RetryAfterMax time.Duration
+}
+
+// Defaults of a class.
+const (
+	DeadlineDefault    = 30 * time.Second
+	DeadlineMaxDefault = 5 * time.Minute
+	HoldAtMostDefault  = 30 * time.Second
+	// RetryAfterMaxDefault is half of the shortest wait beyond which an
+	// official model client stops obeying the header and comes back early
+	// (60 s; 120 s for one).
+	RetryAfterMaxDefault = 30 * time.Second
+)
+
+// WithDefaults returns the class with every zero value that stands for a
+// default filled in.
+func (c Class) WithDefaults() Class {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	def(&c.DeadlineMax, DeadlineMaxDefault)
+	def(&c.Deadline, min(DeadlineDefault, c.DeadlineMax))
+	def(&c.HoldAtMost, HoldAtMostDefault)
+	def(&c.RetryAfterMax, RetryAfterMaxDefault)
+	return c
+}
+
+// Validate returns every fault of the configuration, joined, or nil.
+func (c *Config) Validate() error {
+	var errs []error
+	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
+	if len(c.Classes) == 0 {
+		fault("resource %q has no classes; give it at least one", c.Name)
+	}
+	names := make(map[string]bool, len(c.Classes))
+	for i := range c.Classes {
+		cl := &c.Classes[i]
+		if names[cl.Name] {
+			fault("class %q appears twice; names must differ", cl.Name)
+		}
+		names[cl.Name] = true
+		if cl.Pool.Slots < 0 || cl.Pool.Borrow < 0 || cl.Pool.Slots+cl.Pool.Borrow == 0 {
+			fault("class %q: slots %d, borrow %d: nothing could ever run; slots must be at least 1", cl.Name, cl.Pool.Slots, cl.Pool.Borrow)
+		}
+		if cl.Pool.Levels < 0 || cl.Pool.Levels > pool.LevelsMax {
+			fault("class %q: %d importance levels; 1 to %d can be told apart", cl.Name, cl.Pool.Levels, pool.LevelsMax)
+		}
+		if cl.Pool.WhenFull == pool.Block && cl.Pool.BlockFor <= 0 {
+			fault("class %q: block for %v; it must be positive, for example 50ms", cl.Name, cl.Pool.BlockFor)
+		}
+		if cl.DeadlineMax > 0 && cl.Deadline > cl.DeadlineMax {
+			fault("class %q: deadline %v exceeds max deadline %v", cl.Name, cl.Deadline, cl.DeadlineMax)
+		}
+		for name, w := range cl.Pool.Tenants.Weights { // order does not matter: each fault stands by itself
+			if w < 1 {
+				fault("class %q: tenant %q has weight %d; it must be at least 1", cl.Name, name, w)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

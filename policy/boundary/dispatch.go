@@ -1,0 +1,82 @@
+package boundary
+
+import (
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// idle reports whether there is a slot that class c may have: one of its own,
+// or one that is idle elsewhere.
+func (m *Machine) idle(c *class) bool {
+	return m.used < m.limiter.Limit() && c.Used() < c.Most()
+}
+
+// take gives class c a slot; idle has said that there is one.
+func (m *Machine) take(c *class) {
+	if !c.TryTake() && !c.TryBorrow() {
+		m.bug("class %s took a slot beyond what it may have", c.Name)
+	}
+	m.used++
+}
+
+func (m *Machine) give(c *class) {
+	c.Give()
+	m.used--
+}
+
+// start turns an item that has been given a slot into a running one.
+func (m *Machine) start(now unit.Instant, it *pool.Item) {
+	it.State, it.Started = pool.Running, now
+	m.count(it, pool.Running, +1)
+	m.due.Set(&it.Due, it.Deadline)
+	m.classes[it.Class].Settle(it.Tenant)
+}
+
+// dispatch hands free slots to waiters until there is no slot or no waiter
+// that may have one. First the classes that are below what they are
+// guaranteed, in the order of the configuration; then, in that order again,
+// those that may borrow.
+func (m *Machine) dispatch(now unit.Instant, out *Effects) {
+	for m.waiting > 0 && m.used < m.limiter.Limit() {
+		c := m.needy()
+		if c == nil {
+			return
+		}
+		it := c.Next(now)
+		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now)) {
+			m.evict(now, it, reason.Expired, out)
+			continue
+		}
+		m.take(c)
+		c.Take(it)
+		m.waiting--
+		m.count(it, pool.Waiting, -1)
+		m.start(now, it)
+		m.admitBlocked(c)
+		out.add(Effect{Kind: Run, Ticket: Ticket(it.Ticket), Class: it.Class})
+	}
+}
+
+// needy returns the class that the next free slot goes to, or nil.
+func (m *Machine) needy() *class {
+	for _, c := range m.classes {
+		if c.Waiting() > 0 && c.Used() < c.Own() {
+			return c
+		}
+	}
+	for _, c := range m.classes {
+		if c.Waiting() > 0 && c.Used() < c.Most() {
+			return c
+		}
+	}
+	return nil
+}
+
+// admitBlocked lets blocked producers into the places that came free.
+func (m *Machine) admitBlocked(c *class) {
+	for it := c.Admit(); it != nil; it = c.Admit() {
+		m.waiting++
+		m.due.Set(&it.Due, c.overAge(it))
+	}
+}

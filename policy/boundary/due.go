@@ -1,0 +1,65 @@
+package boundary
+
+import (
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Advance brings the machine up to now: what was due by then happens, in the
+// order of the instants at which it was due.
+func (m *Machine) Advance(now unit.Instant, out *Effects) { m.advance(now, out) }
+
+// advance returns the instant that the machine has reached, which is now
+// unless the driver's clock ran backwards.
+func (m *Machine) advance(now unit.Instant, out *Effects) unit.Instant {
+	if now < m.now {
+		now = m.now
+	}
+	if m.due.Next() <= now {
+		m.catchUp(now, out)
+	}
+	m.now = now
+	return now
+}
+
+func (m *Machine) catchUp(now unit.Instant, out *Effects) {
+	for {
+		at := m.due.Next()
+		e := m.due.Pop(now)
+		if e == nil {
+			return
+		}
+		m.now = max(m.now, at)
+		m.end(m.now, e.Item, out)
+		m.dispatch(m.now, out)
+	}
+}
+
+// end brings a state to its end that ends by itself.
+func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
+	c := m.classes[it.Class]
+	switch it.State {
+	case pool.Waiting:
+		why := reason.Expired
+		if now < it.Deadline {
+			why = reason.Evicted // passed over for as long as it may be
+		}
+		m.evict(now, it, why, out)
+	case pool.Blocked:
+		why := reason.Expired
+		if now < it.Deadline {
+			why = reason.BlockTimeout
+		}
+		m.evict(now, it, why, out)
+	case pool.Running:
+		out.add(Effect{
+			Kind: Overdue, Reason: reason.Timeout, Ticket: Ticket(it.Ticket), Class: it.Class,
+			RetryAfter: m.promise(now, c, it.Tenant, reason.Timeout),
+		})
+		m.abandon(now, it, reason.Timeout)
+	case pool.Abandoned:
+		out.add(Effect{Kind: Released, Ticket: Ticket(it.Ticket), Class: it.Class})
+		m.finish(now, it, Outcome{Reason: reason.Timeout})
+	}
+}

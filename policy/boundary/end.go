@@ -1,0 +1,128 @@
+package boundary
+
+import (
+	"github.com/spillway-dev/spillway/policy/limit"
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Done reports that the work of a request has ended: its slot is free. For a
+// ticket that is void, because the work was finished before or the slot was
+// taken from it by the hard cap (the Released effect says so), it changes
+// nothing and is counted among Bugs.
+func (m *Machine) Done(now unit.Instant, t Ticket, o Outcome, out *Effects) {
+	now = m.advance(now, out)
+	it := m.find(t)
+	if it == nil || it.State != pool.Running && it.State != pool.Abandoned {
+		m.bug("done: ticket %x does not run", uint64(t))
+		return
+	}
+	m.finish(now, it, o)
+	m.dispatch(now, out)
+}
+
+// Leave reports that the caller of a request is gone. A waiting one leaves the
+// room at once. One that was granted a slot but has not been started gives the
+// slot back: it is the only way in which a grant that raced with leaving is
+// returned. For work that has started, see Abandon.
+func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
+	now = m.advance(now, out)
+	it := m.find(t)
+	if it == nil {
+		return // it was answered at the same instant: leaving lost the race
+	}
+	switch it.State {
+	case pool.Waiting, pool.Blocked:
+		m.withdraw(it)
+		m.answer(it, reason.CallerGone)
+		m.forget(it)
+	case pool.Running:
+		m.finish(now, it, Outcome{Reason: reason.None})
+	}
+	m.dispatch(now, out)
+}
+
+// Answered reports that the answer has begun to flow: the deadline is met and
+// no longer ends the request, and the time until now, not the length of the
+// stream, is what serving took.
+func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
+	now = m.advance(now, out)
+	it := m.find(t)
+	if it == nil || it.State != pool.Running || it.Flowing {
+		return
+	}
+	it.Flowing = true
+	m.due.Strike(&it.Due)
+	m.classes[it.Class].Began(now.Sub(it.Started))
+}
+
+// Abandon reports that the caller of running work has been answered with the
+// given reason, or has gone, while the work goes on. It keeps its slot, is
+// counted as abandoned, and is let go at the class's hard cap.
+func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Effects) {
+	now = m.advance(now, out)
+	if it := m.find(t); it != nil && it.State == pool.Running {
+		m.abandon(now, it, why)
+	}
+}
+
+func (m *Machine) abandon(now unit.Instant, it *pool.Item, why reason.Reason) {
+	m.count(it, pool.Running, -1)
+	m.answer(it, why)
+	it.State = pool.Abandoned
+	m.count(it, pool.Abandoned, +1)
+	m.due.Set(&it.Due, now.Add(m.classes[it.Class].HoldAtMost))
+}
+
+// finish takes the slot back from work that ran, and learns from it.
+func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
+	c := m.classes[it.Class]
+	if it.State == pool.Abandoned {
+		m.count(it, pool.Abandoned, -1)
+	} else {
+		m.count(it, pool.Running, -1)
+		why := o.Reason
+		if why == reason.None {
+			why = reason.CallerGone
+		}
+		m.answer(it, why)
+	}
+	if o.Reason != reason.None {
+		held := now.Sub(it.Started)
+		c.Ended(held, o.Reason == reason.Served && !it.Flowing)
+		m.limiter.Ended(now, limit.Sample{Held: held, Running: m.used, Outcome: o.Reason})
+		if o.Cost > 0 {
+			c.Correct(it.Tenant, o.Cost.Clamp()-it.Cost)
+		}
+	}
+	m.give(c)
+	t := it.Tenant
+	m.forget(it)
+	c.Settle(t)
+}
+
+// evict answers a waiting item and takes it out of its room.
+func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {
+	c, t := m.classes[it.Class], it.Tenant
+	out.add(Effect{
+		Kind: Refuse, Reason: why, Ticket: Ticket(it.Ticket), Class: it.Class,
+		RetryAfter: m.promise(now, c, t, why),
+	})
+	m.withdraw(it)
+	m.answer(it, why)
+	m.forget(it)
+	c.Settle(t)
+}
+
+// withdraw takes a waiting or blocked item out of the room and lets a blocked
+// producer into its place.
+func (m *Machine) withdraw(it *pool.Item) {
+	c := m.classes[it.Class]
+	if it.State == pool.Waiting {
+		m.waiting--
+	}
+	c.Remove(it)
+	m.count(it, pool.Waiting, -1)
+	m.admitBlocked(c)
+}

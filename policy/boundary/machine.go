@@ -1,0 +1,127 @@
+package boundary
+
+import (
+	"fmt"
+
+	"github.com/spillway-dev/spillway/policy/agenda"
+	"github.com/spillway-dev/spillway/policy/chance"
+	"github.com/spillway-dev/spillway/policy/limit"
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/tally"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Machine is the boundary of one resource.
+type Machine struct {
+	name    string
+	classes []*class
+	limiter limit.Limiter
+	used    int // slots held, over all classes
+	waiting int // in rooms, over all classes
+
+	now      unit.Instant // the latest instant seen
+	seq      uint64
+	due      agenda.Agenda[*pool.Item]
+	items    []*pool.Item // by Ticket.Index
+	free     []uint32     // indices of items that stand for no request
+	chance   chance.Source
+	draining bool
+
+	strict bool
+	bugs   int64
+}
+
+// class is a pool with the rules of its boundary and its account.
+type class struct {
+	*pool.Pool
+	Class
+	index    int
+	tally    tally.Tally
+	calendar unit.Instant // the next instant promised to a refused request
+	closed   bool         // no longer configured: takes in nothing, drains
+}
+
+// New returns the machine for a configuration, or the configuration's faults.
+func New(cfg Config) (*Machine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), strict: cfg.Strict}
+	for i := range cfg.Classes {
+		m.open(cfg.Classes[i])
+	}
+	m.relimit()
+	return m, nil
+}
+
+func (m *Machine) open(cfg Class) {
+	m.classes = append(m.classes, &class{
+		Pool:  pool.New(cfg.Pool),
+		Class: cfg.WithDefaults(),
+		index: len(m.classes),
+	})
+}
+
+// relimit sets the resource's limit to what its classes are guaranteed.
+func (m *Machine) relimit() {
+	sum := 0
+	for _, c := range m.classes {
+		sum += c.Own()
+	}
+	if sum == 0 {
+		for _, c := range m.classes { // borrowers alone have nobody to borrow from
+			sum = max(sum, c.Most())
+		}
+	}
+	m.limiter = limit.Fixed(sum)
+}
+
+// Next returns the earliest instant at which the machine would do something
+// by itself, or Never.
+func (m *Machine) Next() unit.Instant { return m.due.Next() }
+
+// Bugs returns how many broken invariants were met: events about requests that
+// have ended (a permit finished twice) and everything that Check would find. It
+// is 0 in a correct program.
+func (m *Machine) Bugs() int64 { return m.bugs }
+
+// bug records a broken invariant: it panics in tests and simulation, and is
+// counted live, where a guard must not be what takes a service down.
+func (m *Machine) bug(format string, a ...any) {
+	m.bugs++
+	if m.strict {
+		panic("BUG: boundary: " + fmt.Sprintf(format, a...))
+	}
+}
+
+// record returns a fresh item with a ticket.
+func (m *Machine) record() *pool.Item {
+	if n := len(m.free); n > 0 {
+		it := m.items[m.free[n-1]]
+		m.free = m.free[:n-1]
+		return it
+	}
+	it := &pool.Item{Ticket: 1<<32 | uint64(len(m.items))}
+	it.Due.Item = it
+	m.items = append(m.items, it)
+	return it
+}
+
+// find returns the item that the ticket names, or nil.
+func (m *Machine) find(t Ticket) *pool.Item {
+	if i := t.Index(); i < len(m.items) {
+		if it := m.items[i]; it.Ticket == uint64(t) && it.State != pool.Free {
+			return it
+		}
+	}
+	return nil
+}
+
+// forget voids the item's ticket and makes it free for another request.
+func (m *Machine) forget(it *pool.Item) {
+	m.due.Strike(&it.Due)
+	index := uint32(it.Ticket)
+	it.State, it.Tenant = pool.Free, nil
+	it.Ticket += 1 << 32
+	m.free = append(m.free, index)
+}

@@ -1,0 +1,59 @@
+package boundary
+
+import (
+	"fmt"
+
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Drain refuses whatever is offered from now on. What waits and runs goes on.
+func (m *Machine) Drain(now unit.Instant, out *Effects) {
+	m.advance(now, out)
+	m.draining = true
+}
+
+// Reconfigure applies another configuration to the running machine, whole or
+// not at all. Classes are known by name and keep their index, their waiters,
+// their accounts and what was measured; new ones are appended; one that is no
+// longer there takes in nothing and drains. A lowered figure cancels nothing.
+func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error {
+	if err := cfg.Validate(); err != nil {
+		return fmt.Errorf("reconfigure %s: %w", m.name, err)
+	}
+	now = m.advance(now, out)
+	wanted := make(map[string]Class, len(cfg.Classes))
+	for _, c := range cfg.Classes {
+		wanted[c.Name] = c
+	}
+	for _, c := range m.classes {
+		cl, ok := wanted[c.Name]
+		c.closed = !ok
+		if !ok {
+			continue
+		}
+		delete(wanted, c.Name)
+		c.Class = cl.WithDefaults()
+		c.Reconfigure(cl.Pool)
+	}
+	for _, cl := range cfg.Classes {
+		if _, ok := wanted[cl.Name]; ok {
+			m.open(cl)
+		}
+	}
+	m.relimit()
+	for _, c := range m.classes {
+		m.admitBlocked(c)
+	}
+	m.dispatch(now, out)
+	return nil
+}
+
+// ClassIndex returns the index of the class of that name, or -1.
+func (m *Machine) ClassIndex(name string) int {
+	for _, c := range m.classes {
+		if c.Name == name && !c.closed {
+			return c.index
+		}
+	}
+	return -1
+}

@@ -1,0 +1,104 @@
+package boundary
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Request is what is known of a piece of work when it is offered.
+type Request struct {
+	// Class is the index of the class, in the order of Config.Classes.
+	Class int
+	// Tenant is whom fairness is between; "" where tenants are not told apart.
+	Tenant string
+	// Importance orders requests within the class, 0 the most important;
+	// what is beyond the class's last level counts as the last.
+	Importance int
+	// Deadline is the instant by which the caller wants its answer. 0 means
+	// that it named none; the class's default and cap apply.
+	Deadline unit.Instant
+	// Cost is what serving is estimated to take; 0 counts as 1.
+	Cost unit.Cost
+	// Bytes is what the request retains while it waits; 0 means that it is
+	// not known.
+	Bytes int64
+}
+
+// Ticket names a request from its offer to the end of its work. The zero
+// Ticket names none. A ticket is never used again, so that an event that comes
+// too late finds nobody instead of somebody else.
+type Ticket uint64
+
+// Index returns a small number that no other request in the machine has at the
+// same time: an index for what a driver keeps of the request.
+func (t Ticket) Index() int { return int(uint32(t)) }
+
+// Kind is what a verdict or an effect says.
+type Kind uint8
+
+// The kinds of verdicts and effects.
+const (
+	// Refuse: the request is answered with Reason, now. It holds nothing.
+	Refuse Kind = iota
+	// Run: the request holds a slot and may start; the driver reports Done.
+	Run
+	// Wait: the request waits; an effect of a later event decides it.
+	Wait
+	// Overdue, an effect only: the deadline of a running request has passed.
+	// Its caller is answered with Reason, now. The work goes on and holds its
+	// slot until the driver reports Done.
+	Overdue
+	// Released, an effect only: abandoned work has held its slot for as long
+	// as it may. The slot is free, the ticket is void; the work, if there is
+	// still any, runs uncounted.
+	Released
+)
+
+var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released"}
+
+// String returns the kind's name.
+func (k Kind) String() string { return kindNames[k] }
+
+// Verdict is what the boundary says to an offer.
+type Verdict struct {
+	Kind   Kind
+	Reason reason.Reason // why, if refused
+	Ticket Ticket        // unless refused
+	// Deadline is the instant that governs the request, after default and cap.
+	Deadline unit.Instant
+	// RetryAfter is when to come back, if refused: the instant that the
+	// calendar has promised to this refusal and to no other.
+	RetryAfter time.Duration
+}
+
+// Effect is something that an event brings about for another request than the
+// one it is about. The driver carries effects out in order; each is a fact
+// already, so that a driver that can't (the caller has just left) reports
+// that as the next event instead.
+type Effect struct {
+	Kind       Kind
+	Reason     reason.Reason
+	Ticket     Ticket
+	Class      int
+	RetryAfter time.Duration
+}
+
+// Effects collects what an event brings about. The driver empties it before
+// each event and keeps its memory.
+type Effects struct{ List []Effect }
+
+// Reset empties the collection.
+func (e *Effects) Reset() { e.List = e.List[:0] }
+
+func (e *Effects) add(f Effect) { e.List = append(e.List, f) }
+
+// Outcome is how a call that held a slot ended.
+type Outcome struct {
+	// Reason is Served for an answer; Failed, Timeout or another reason for
+	// its absence; None if the call was never made (the grant is given back).
+	Reason reason.Reason
+	// Cost is what serving took in truth; 0 if the estimate stands.
+	Cost unit.Cost
+}

@@ -1,0 +1,246 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/estimate"
+	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/plan"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// feasibleQuantile is the service time that a request must have left to be
+// worth starting. Not the 99th percentile: where one call in a hundred freezes,
+// that is the freeze itself, and every request would be called infeasible.
+const feasibleQuantile = 90
+
+// samplesMin is how many calls must have been measured before a measurement
+// refuses anybody or sizes anything.
+const samplesMin = 16
+
+// Pool is one class's slots and waiting room, and what is measured of it.
+type Pool struct {
+	Slots
+	Room
+	Tenants
+
+	cfg     Config
+	holding estimate.Mean
+	service estimate.Quantile
+
+	// Derived, and re-derived when the holding time has moved by more than
+	// 1/64: the time between two slots coming free, and where the bound is
+	// from.
+	interval    time.Duration
+	derivedFrom time.Duration
+	boundFrom   plan.BoundFrom
+}
+
+// New returns a pool with that configuration.
+func New(cfg Config) *Pool {
+	levels := 0
+	if cfg.WhenFull == Displace {
+		levels = cfg.levels()
+	}
+	p := &Pool{
+		Slots:   NewSlots(cfg.Slots, cfg.Borrow),
+		Room:    newRoom(cfg),
+		Tenants: newTenants(cfg.Tenants, levels),
+		cfg:     cfg,
+		service: estimate.NewQuantile(feasibleQuantile),
+	}
+	p.derive()
+	return p
+}
+
+// Config returns the configuration.
+func (p *Pool) Config() *Config { return &p.cfg }
+
+// BoundFrom returns which rule gave the room's bound its value.
+func (p *Pool) BoundFrom() plan.BoundFrom { return p.boundFrom }
+
+// Holding returns how long a slot is held on average: measured, or as
+// configured until enough calls have ended; 0 if neither.
+func (p *Pool) Holding() time.Duration {
+	if p.holding.Samples() < samplesMin {
+		return p.cfg.Service
+	}
+	return p.holding.Value()
+}
+
+// ServiceTime returns what nine of ten calls take, or 0 while too few have
+// been measured.
+func (p *Pool) ServiceTime() time.Duration {
+	if p.service.Samples() < samplesMin {
+		return 0
+	}
+	return p.service.Value()
+}
+
+// Interval returns the mean time between two slots coming free while all are
+// held, at least a nanosecond; 0 while the holding time is not known.
+func (p *Pool) Interval() time.Duration { return p.interval }
+
+// AllowedWait returns how long a request may wait and stay inside its budget.
+func (p *Pool) AllowedWait() time.Duration {
+	service := p.cfg.Service
+	if service <= 0 {
+		service = p.Holding()
+	}
+	return plan.AllowedWait(p.cfg.Latency, service)
+}
+
+// Full returns why a request cannot enter the room, or reason.None.
+func (p *Pool) Full(t *Tenant, bytes int64) reason.Reason {
+	return p.Room.Full(t, p.cfg.Tenants.Queue, bytes)
+}
+
+// FullStage returns why a producer cannot even be held before the room, which
+// is bounded like the room itself.
+func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
+
+// PredictWait returns how long an arrival of t will wait at the least: until
+// all who are sure to go first have found a slot. It is a lower estimate, per
+// order and fairness policy; see Room.ahead.
+func (p *Pool) PredictWait(t *Tenant, now unit.Instant) time.Duration {
+	hi, lo := bits.Mul64(uint64(p.ahead(t, now)), uint64(p.interval))
+	if hi != 0 || lo > math.MaxInt64/2 {
+		return math.MaxInt64 / 2
+	}
+	return time.Duration(lo)
+}
+
+// Began takes in the time to the first byte of an answer that flows: what
+// serving took, however long the answer lasts.
+func (p *Pool) Began(after time.Duration) { p.service.Add(after) }
+
+// Ended takes in one call that gave its slot back: how long it held it, and
+// whether it was served, since what fails at once says nothing about how long
+// serving takes.
+func (p *Pool) Ended(held time.Duration, served bool) {
+	p.holding.Add(held)
+	if served {
+		p.service.Add(held)
+	}
+	drift := p.Holding() - p.derivedFrom
+	if drift > p.derivedFrom>>6 || -drift > p.derivedFrom>>6 {
+		p.derive()
+	}
+}
+
+// Stretch returns how long it takes t, at its share of the pool, to get what
+// the whole pool gets in d.
+func (p *Pool) Stretch(t *Tenant, d time.Duration) time.Duration {
+	if p.scheduler == nil {
+		return d
+	}
+	weight := max(t.flow.Weight, 1)
+	shares := (p.scheduler.Weight() + weight - 1) / weight
+	return min(d, math.MaxInt64/time.Duration(shares)) * time.Duration(shares)
+}
+
+// Correct settles a request's true cost with its tenant's account.
+func (p *Pool) Correct(t *Tenant, d unit.Cost) {
+	if p.scheduler != nil && d != 0 {
+		p.scheduler.Correct(&t.flow, d)
+	}
+}
+
+// derive sizes the room from what is configured and measured.
+func (p *Pool) derive() {
+	p.derivedFrom = p.Holding()
+	slots := max(p.own, min(p.borrow, 1))
+	p.interval = 0
+	if p.derivedFrom > 0 && slots > 0 {
+		p.interval = max(p.derivedFrom/time.Duration(slots), 1)
+	}
+	in := plan.BoundInput{
+		AllowedWait: p.AllowedWait(),
+		Slots:       int64(slots),
+		Holding:     p.derivedFrom,
+		MemoryLimit: p.cfg.MemoryLimit,
+		PerRequest:  p.cfg.PerRequest,
+		Configured:  int64(p.cfg.Bound),
+	}
+	if p.cfg.Latency <= 0 {
+		in.AllowedWait, in.Holding = math.MaxInt64, 0
+	}
+	p.bound, p.boundFrom = plan.Bound(in)
+	p.patience = p.AllowedWait()
+}
+
+// Reconfigure applies a new configuration to a pool in use. What waits and
+// runs stays; a room that is now too small empties by itself. The fairness
+// policy, the number of levels and displacement can change only while nobody
+// waits: until then the new values of those three are not taken over.
+func (p *Pool) Reconfigure(cfg Config) {
+	if p.waiting+p.blocked.len > 0 {
+		cfg.Tenants.Policy = p.cfg.Tenants.Policy
+		cfg.Levels = p.cfg.Levels
+		if (cfg.WhenFull == Displace) != (p.cfg.WhenFull == Displace) {
+			cfg.WhenFull = p.cfg.WhenFull
+		}
+	}
+	p.cfg = cfg
+	p.Resize(cfg.Slots, cfg.Borrow)
+	p.reshape()
+	p.derive()
+}
+
+// reshape gives the room the scheduler, the levels and the tenants' weights
+// of the configuration.
+func (p *Pool) reshape() {
+	p.order, p.bytesMax = p.cfg.Order, max(p.cfg.MemoryLimit, 0)
+	p.Tenants.cfg = p.cfg.Tenants
+	if p.waiting+p.blocked.len == 0 {
+		p.scheduler = fair.New(p.cfg.Tenants.Policy)
+		p.Room.levels = make([]list, p.cfg.levels())
+		p.Tenants.levels = 0
+		if p.cfg.WhenFull == Displace {
+			p.Tenants.levels = p.cfg.levels()
+		}
+	}
+	for _, t := range p.known { // order does not matter: each tenant is set by itself
+		p.configure(t, p.scheduler)
+		if p.waiting+p.blocked.len == 0 {
+			t.flow.Forget()
+			t.levels = nil
+			if p.Tenants.levels > 0 {
+				t.levels = make([]list, p.Tenants.levels)
+			}
+		}
+	}
+}
+
+// Check returns what is wrong with the room's accounts.
+func (p *Pool) Check() error {
+	var n int
+	var bytes int64
+	for i := range p.Room.levels {
+		n += p.Room.levels[i].len
+		bytes += p.Room.levels[i].bytes
+	}
+	tenants, idle := 0, 0
+	for _, t := range p.known { // order does not matter: a sum
+		tenants += t.queue.len
+		if t.idle != nil {
+			idle++
+			if t.busy() {
+				return fmt.Errorf("tenant %q is busy and filed among the idle", t.Name)
+			}
+		}
+	}
+	switch {
+	case n != p.waiting || bytes != p.bytes:
+		return fmt.Errorf("levels hold %d waiters, %d bytes; the room counts %d, %d", n, bytes, p.waiting, p.bytes)
+	case tenants != p.waiting:
+		return fmt.Errorf("tenants hold %d waiters; the room counts %d", tenants, p.waiting)
+	case idle != p.idle || p.idle > p.keep():
+		return fmt.Errorf("%d tenants are idle, %d are counted, %d may be kept", idle, p.idle, p.keep())
+	}
+	return nil
+}

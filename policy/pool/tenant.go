@@ -1,0 +1,174 @@
+package pool
+
+import (
+	"math"
+
+	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/tally"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Tenant is one party to fairness in one class.
+type Tenant struct {
+	Name  string
+	Tally tally.Tally
+	// Calendar is the next instant promised to a refused request of this
+	// tenant.
+	Calendar unit.Instant
+
+	flow   fair.Flow
+	queue  list
+	levels []list // by importance; nil unless the room displaces
+
+	idle, younger, older *Tenant // idle points to itself while in the list of the idle
+}
+
+// Waiting returns how many of the tenant's requests are in the room.
+func (t *Tenant) Waiting() int { return t.queue.len }
+
+// Weight returns the tenant's share relative to the others'.
+func (t *Tenant) Weight() int64 { return t.flow.Weight }
+
+// busy reports whether the tenant waits or holds a slot.
+func (t *Tenant) busy() bool {
+	return t.Tally.Waiting+t.Tally.Running+t.Tally.Abandoned > 0
+}
+
+// Tenants remembers those who wait or run, and a bounded number of idle ones,
+// the longest idle forgotten first. What a forgotten tenant counted is kept in
+// Forgotten, so that sums close.
+type Tenants struct {
+	Forgotten tally.Tally
+
+	cfg            TenantConfig
+	levels         int // per tenant; 0 unless the room displaces
+	known          map[string]*Tenant
+	sole           *Tenant // the tenant "", without a look-up
+	oldest, newest *Tenant // the idle, in the order in which they became so
+	idle           int
+}
+
+func newTenants(cfg TenantConfig, levels int) Tenants {
+	ts := Tenants{cfg: cfg, levels: levels, known: make(map[string]*Tenant)}
+	ts.sole = ts.enter("")
+	return ts
+}
+
+// Get returns the tenant of that name, remembered from now on. It takes
+// constant time and allocates only for a name that is not known.
+func (ts *Tenants) Get(name string) *Tenant {
+	if name == "" {
+		return ts.sole
+	}
+	if t := ts.known[name]; t != nil {
+		return t
+	}
+	return ts.enter(name)
+}
+
+// Find returns the tenant of that name if it is remembered.
+func (ts *Tenants) Find(name string) *Tenant { return ts.known[name] }
+
+// Each calls f for every remembered tenant, in no particular order: for
+// counting and showing, never for deciding.
+func (ts *Tenants) Each(f func(*Tenant)) {
+	for _, t := range ts.known { // order does not matter: the callers sort or sum
+		f(t)
+	}
+}
+
+// Len returns how many tenants are remembered.
+func (ts *Tenants) Len() int { return len(ts.known) }
+
+// Settle files t among the idle or takes it from them, after its counts
+// changed. It is called once at the end of each event that touched t.
+func (ts *Tenants) Settle(t *Tenant) {
+	if t == ts.sole {
+		return
+	}
+	listed := t.idle != nil
+	if t.busy() {
+		if listed {
+			ts.unlist(t)
+		}
+		return
+	}
+	if listed {
+		if t == ts.newest {
+			return
+		}
+		ts.unlist(t)
+	}
+	ts.list(t)
+	if ts.idle > ts.keep() {
+		ts.forget(ts.oldest)
+	}
+}
+
+func (ts *Tenants) keep() int {
+	if ts.cfg.Keep > 0 {
+		return ts.cfg.Keep
+	}
+	return KeepDefault
+}
+
+func (ts *Tenants) enter(name string) *Tenant {
+	t := &Tenant{Name: name}
+	t.flow.Owner = t
+	if ts.levels > 0 {
+		t.levels = make([]list, ts.levels)
+	}
+	ts.configure(t, nil)
+	ts.known[name] = t
+	return t
+}
+
+// configure reads t's weight and rank from the configuration.
+func (ts *Tenants) configure(t *Tenant, s fair.Scheduler) {
+	weight, rank := int64(1), math.MaxInt
+	if w, ok := ts.cfg.Weights[t.Name]; ok {
+		weight = int64(max(w, 1))
+	}
+	if r, ok := ts.cfg.Ranks[t.Name]; ok {
+		rank = r
+	}
+	t.flow.Rank = rank
+	if s == nil {
+		t.flow.Weight = weight
+		return
+	}
+	s.Reweigh(&t.flow, weight)
+}
+
+func (ts *Tenants) list(t *Tenant) {
+	t.idle = t
+	t.older = ts.newest
+	if ts.newest != nil {
+		ts.newest.younger = t
+	} else {
+		ts.oldest = t
+	}
+	ts.newest = t
+	ts.idle++
+}
+
+func (ts *Tenants) unlist(t *Tenant) {
+	if t.older != nil {
+		t.older.younger = t.younger
+	} else {
+		ts.oldest = t.younger
+	}
+	if t.younger != nil {
+		t.younger.older = t.older
+	} else {
+		ts.newest = t.older
+	}
+	t.idle, t.younger, t.older = nil, nil, nil
+	ts.idle--
+}
+
+func (ts *Tenants) forget(t *Tenant) {
+	ts.unlist(t)
+	ts.Forgotten.Add(&t.Tally)
+	delete(ts.known, t.Name)
+}
