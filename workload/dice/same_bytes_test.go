@@ -6,12 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/spillway-dev/spillway/workload/dice"
+	"github.com/spillway-dev/spillway/workload/internal/samebytes"
 )
 
 // golden is dice.Fingerprint(1, 1_000_000). If a change of the code changes it,
@@ -55,32 +55,14 @@ func TestTheSameBytesElsewhere(t *testing.T) {
 				t.Skipf("skipped: there is no %s here", missing)
 			}
 			args := append(append([]string{"run"}, target.args...), "./testdata/golden")
-			if got := strings.TrimSpace(run(t, target.env, args...)); got != golden {
+			if got := strings.TrimSpace(samebytes.Go(t, target.env, args...)); got != golden {
 				t.Errorf("the fingerprint is %s, want %s", got, golden)
 			}
 		})
 	}
 }
 
-// Processors that are not here are looked at through the compiler: where it
-// emits a fused multiply-add, a product was not wrapped in float64().
-func TestNothingIsFused(t *testing.T) {
-	if testing.Short() {
-		t.Skip("skipped in -short: it builds the package for five processors")
-	}
-	fused := regexp.MustCompile(`\b(FN?M(ADD|SUB)[SD]?|FN?M(ADD|SUB)|WFM[AS][SD]B|FM(ADD|SUB)|VFN?M(ADD|SUB)\w+)\b`)
-	for _, arch := range []string{"arm64", "riscv64", "ppc64le", "s390x", "loong64"} {
-		listing := run(t, []string{"GOOS=linux", "GOARCH=" + arch}, "build", "-gcflags=-S", ".", "./portable")
-		if !strings.Contains(listing, "dice.(*Dice).Exp") {
-			t.Fatalf("%s: the compiler printed no listing", arch)
-		}
-		for line := range strings.Lines(listing) {
-			if fused.MatchString(line) {
-				t.Errorf("%s: %s", arch, strings.TrimSpace(line))
-			}
-		}
-	}
-}
+func TestNothingIsFused(t *testing.T) { samebytes.NothingIsFused(t, "./portable") }
 
 func needAMD64() string {
 	if runtime.GOARCH != "amd64" {
@@ -95,15 +77,4 @@ func needFMA() string {
 		return "processor with fused multiply-add that is known to have it"
 	}
 	return ""
-}
-
-func run(t *testing.T, env []string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("go", args...)
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return string(out)
 }
