@@ -37,7 +37,7 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 		m.withdraw(it)
 		m.answer(it, reason.CallerGone)
 		m.forget(it)
-	case pool.Running:
+	case pool.Running, pool.Abandoned: // even if its deadline has passed since
 		m.finish(now, it, Outcome{Reason: reason.None})
 	}
 	m.dispatch(now, out)

@@ -149,3 +149,6 @@ func All() []Reason {
 	}
 	return all
 }
+
+// Error makes a reason an error that errors.Is can look for.
+func (r Reason) Error() string { return r.String() }

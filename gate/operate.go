@@ -1,0 +1,102 @@
+package gate
+
+import (
+	"context"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/tally"
+)
+
+// Class returns the index of the class of that name, or -1.
+func (g *Gate) Class(name string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.ClassIndex(name)
+}
+
+// Drain refuses whatever is offered from now on, with reason.Draining, and
+// returns when nothing waits or runs any more, or with the context's error when
+// that ends first. What has been abandoned is not waited for. It may be called
+// more than once.
+func (g *Gate) Drain(ctx context.Context) error {
+	now := g.Now()
+	g.mu.Lock()
+	if g.emptied == nil {
+		g.emptied = make(chan struct{})
+	}
+	emptied := g.emptied
+	g.machine.Drain(now, &g.out)
+	g.settle(now, boundary.Drained, 0, "", 0, boundary.Verdict{})
+	select {
+	case <-emptied:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close stops the gate's timer. A gate that nobody uses any more and that is
+// empty needs no Close: its timer stops by itself.
+func (g *Gate) Close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+}
+
+// Reconfigure applies another configuration, whole or not at all. What waits
+// and runs, every count and everything measured stays.
+func (g *Gate) Reconfigure(cfg Config) error {
+	now := g.Now()
+	g.mu.Lock()
+	err := g.machine.Reconfigure(now, cfg, &g.out)
+	g.rename()
+	g.settle(now, boundary.Reconfigured, 0, "", 0, boundary.Verdict{})
+	return err
+}
+
+// States returns the state of every class, by index.
+func (g *Gate) States() []boundary.ClassState {
+	now := g.Now()
+	g.mu.Lock()
+	g.machine.Advance(now, &g.out)
+	states := make([]boundary.ClassState, g.machine.Classes())
+	for i := range states {
+		states[i] = g.machine.Class(i)
+	}
+	g.settle(now, boundary.Advanced, 0, "", 0, boundary.Verdict{})
+	return states
+}
+
+// Tenants returns the remembered tenants of a class, by name, and the account
+// of those that were forgotten.
+func (g *Gate) Tenants(class int) ([]boundary.TenantState, tally.Tally) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Tenants(class)
+}
+
+// Items returns up to most requests of a class that wait or hold a slot, in the
+// order in which they were offered.
+func (g *Gate) Items(class, most int) []boundary.ItemState {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Items(class, most)
+}
+
+// Bugs returns how many broken invariants were met: permits finished twice, and
+// faults of spillway itself. Alarm on anything but 0.
+func (g *Gate) Bugs() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Bugs()
+}
+
+// Check returns everything that is wrong with the gate's accounts and state,
+// or nil. It takes time in proportion to what waits and runs.
+func (g *Gate) Check() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Check()
+}

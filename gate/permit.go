@@ -1,0 +1,62 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Permit is the right to run. It has one owner, who finishes it exactly once
+// with Done, Drop or Finish. Finishing it again changes nothing and is counted
+// (Gate.Bugs). The zero Permit is no right to anything; finishing it does
+// nothing.
+type Permit struct {
+	gate     *Gate
+	ticket   boundary.Ticket
+	deadline unit.Instant
+}
+
+// Deadline returns the instant that governs the work: the caller's, or the
+// class's where it named none or one too late.
+func (p Permit) Deadline() time.Time { return p.gate.time(p.deadline) }
+
+// Remaining returns what is left until the deadline.
+func (p Permit) Remaining() time.Duration { return p.deadline.Sub(p.gate.Now()) }
+
+// Done finishes the permit of work that was served.
+func (p Permit) Done() { p.Finish(reason.Served) }
+
+// Drop finishes the permit of work that failed.
+func (p Permit) Drop() { p.Finish(reason.Failed) }
+
+// Finish finishes the permit with the reason of the answer. reason.None gives
+// the grant back: the work was never begun, and nothing is learned from it.
+func (p Permit) Finish(why reason.Reason) { p.FinishAt(0, boundary.Outcome{Reason: why}) }
+
+// FinishAt is Finish with the true cost of the work, and for a caller who has
+// read the gate's clock already (0: it is read).
+func (p Permit) FinishAt(at unit.Instant, o boundary.Outcome) {
+	if p.gate != nil {
+		p.gate.finish(at, p.ticket, o)
+	}
+}
+
+// Answered reports that the answer has begun to flow. The deadline is met and
+// no longer ends the request; the slot stays held until the permit is finished.
+func (p Permit) Answered() {
+	if p.gate != nil {
+		p.gate.answered(p.ticket)
+	}
+}
+
+// Abandon reports that the caller has been answered for the given reason, or
+// has gone, while the work goes on. The permit still has to be finished when
+// the work ends; until then, and at most for as long as the class allows, the
+// work holds its slot.
+func (p Permit) Abandon(why reason.Reason) {
+	if p.gate != nil {
+		p.gate.abandon(p.ticket, why)
+	}
+}

@@ -1,0 +1,47 @@
+package gate
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// The configuration of a gate is the machine's own.
+type (
+	// Config is one resource and the classes that use it.
+	Config = boundary.Config
+	// Class is a criticality class and the rules of its boundary.
+	Class = boundary.Class
+	// Pool is a class's slots and waiting room.
+	Pool = pool.Config
+	// Tenants says how tenants share a pool.
+	Tenants = pool.TenantConfig
+)
+
+// Request is what the caller knows of the work. The zero value is a request of
+// the first class, from the one tenant there is, due at the context's deadline.
+type Request struct {
+	// Class is the index of the class; see Gate.Class.
+	Class int
+	// Tenant is whom fairness is between.
+	Tenant string
+	// Importance orders requests within the class, 0 the most important.
+	Importance int
+	// Timeout is how long the caller will wait for its answer; 0: until the
+	// context's deadline, or the class's default where it has none.
+	Timeout time.Duration
+	// Cost is what serving is estimated to take; 0 counts as 1.
+	Cost int64
+	// Bytes is what the request retains while it waits.
+	Bytes int64
+	// OnOverdue, if set, is called once if the deadline passes while the work
+	// runs: the caller is to be answered now. The work keeps its slot until
+	// the permit is finished. It runs on a goroutine that has other things to
+	// do and must not block.
+	OnOverdue func(Refusal)
+	// At is the gate's time (see Gate.Now) where the caller has read the clock
+	// already; 0: it is read.
+	At unit.Instant
+}
