@@ -99,7 +99,7 @@ func (m *maker) planBound(c *class, out *ClassPlan, fs *figures) {
 	fs.add("bound", float64(out.Bound), "requests", because+" ("+out.BoundFrom.String()+")",
 		"throughput holds while the room drains; re-derived live as it moves")
 
-	retained := float64(out.Bound) * float64(max(0, in.PerRequest))
+	retained := float64(float64(out.Bound) * float64(max(0, in.PerRequest)))
 	out.RetainedBytes = whole(retained)
 	fs.add("retained_bytes", retained, "B", fmt.Sprintf("bound x worst request = %s x %s",
 		count(int64(out.Bound)), size(float64(max(0, in.PerRequest)))),

@@ -45,7 +45,7 @@ func seconds(s float64) string {
 	case math.IsNaN(s):
 		return "unknown"
 	case s > 0 && s < 1:
-		return num(s*1e3) + " ms"
+		return num(float64(s*1e3)) + " ms"
 	}
 	return num(s) + " s"
 }
@@ -64,7 +64,7 @@ func size(bytes float64) string {
 	return num(bytes) + " B"
 }
 
-func percent(share float64) string { return num(share*100) + " %" }
+func percent(share float64) string { return num(float64(share*100)) + " %" }
 
 // count writes an integer of any size in full, with thousands separated.
 func count(n int64) string { return thousands(strconv.FormatInt(n, 10)) }

@@ -156,7 +156,7 @@ func Share(throughput float64, weight, total int64) float64 {
 func Amplification(attempts ...int) float64 {
 	calls := 1.0
 	for _, a := range attempts {
-		calls *= float64(max(1, a))
+		calls = float64(calls * float64(max(1, a)))
 	}
 	return calls
 }

@@ -145,7 +145,7 @@ func (q *quota) raise(expected float64) string {
 	case "requests":
 		return "requests to " + rate(expected)
 	case "tokens":
-		return "tokens to " + rate(expected*q.TokensPerCall)
+		return "tokens to " + rate(float64(expected*q.TokensPerCall))
 	case "slots":
 		return "concurrent and class slots to " + count(SlotsFor(expected, q.meanCall))
 	}

@@ -54,7 +54,7 @@ func (m *maker) planUpstream(u *upstream) {
 	case stateMetastable:
 		m.warn(nil, where, fmt.Sprintf("metastable at the expected %s: it sustains %s, but with %s calls a request when all fail, one bad second "+
 			"above %s feeds itself and does not end; %s, or %s (stable from there on)",
-			rate(expected), rate(sustainable), num(attempts), rate(stable), u.retryFix(expected, sustainable), u.slotsAbove(expected*attempts)))
+			rate(expected), rate(sustainable), num(attempts), rate(stable), u.retryFix(expected, sustainable), u.slotsAbove(float64(expected*attempts))))
 	}
 	m.warnUpstream(u, where)
 }
@@ -80,7 +80,7 @@ func (u *upstream) sustainable() (perS float64, formula, assumption string) {
 		}
 		// Its own slots are fewer than those of its classes: they share them.
 		if slots > u.Slots {
-			perS *= float64(u.Slots) / float64(slots)
+			perS = float64(perS * (float64(u.Slots) / float64(slots)))
 			assumption = "its slots are shared in the proportion of its classes' slots"
 		}
 	}

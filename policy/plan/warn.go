@@ -35,7 +35,7 @@ func (m *maker) warnBound(c *class, in BoundInput, out *ClassPlan) {
 
 	switch {
 	case out.BoundFrom == FromMemory:
-		need := float64(fits) * float64(in.PerRequest)
+		need := float64(float64(fits) * float64(in.PerRequest))
 		m.warn(c, where, fmt.Sprintf("memory cuts the room from %s to %s (%s / %s a request); raise memory.limit to %s or lower memory.per_request",
 			count(int64(fits)), count(int64(out.Bound)), size(float64(in.MemoryLimit)), size(float64(in.PerRequest)), size(need)))
 	case in.MemoryLimit > 0 && in.PerRequest > in.MemoryLimit && out.Bound > 0:
@@ -89,7 +89,7 @@ func (m *maker) warnNesting(c *class) {
 func (m *maker) warnDeadline(c *class, where string) {
 	if c.Call.Timeout > c.Deadline {
 		m.warn(c, where, fmt.Sprintf("call.timeout %s is longer than deadline %s and never acts; set it below the deadline", dur(c.Call.Timeout), dur(c.Deadline)))
-	} else if tries := float64(c.attempts()) * c.Call.Timeout.Seconds(); c.Call.Retries > 0 && tries > c.Deadline.Seconds() {
+	} else if tries := float64(float64(c.attempts()) * c.Call.Timeout.Seconds()); c.Call.Retries > 0 && tries > c.Deadline.Seconds() {
 		m.warn(c, where, fmt.Sprintf("%s attempts of up to %s do not fit into deadline %s, so the last may not start; lower call.timeout to %s or the retries",
 			count(int64(c.attempts())), dur(c.Call.Timeout), dur(c.Deadline), seconds(c.Deadline.Seconds()/float64(c.attempts()))))
 	}
