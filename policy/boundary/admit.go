@@ -105,6 +105,9 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	it.Offered, it.Deadline, it.Flowing = now, deadline, false
 	it.Importance = level(c.Config(), r.Importance)
 	it.Cost, it.Bytes = r.Cost.Clamp(), max(r.Bytes, 0)
+	if c.Config().Tenants.Timed {
+		it.Cost = timed(c.Holding())
+	}
 	return it
 }
 

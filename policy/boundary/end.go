@@ -1,6 +1,8 @@
 package boundary
 
 import (
+	"time"
+
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
@@ -92,6 +94,9 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 		held := now.Sub(it.Started)
 		c.Ended(held, o.Reason == reason.Served && !it.Flowing)
 		m.limiter.Ended(now, limit.Sample{Held: held, Running: m.used, Outcome: o.Reason})
+		if c.Config().Tenants.Timed {
+			o.Cost = timed(held)
+		}
 		if o.Cost > 0 {
 			c.Correct(it.Tenant, o.Cost.Clamp()-it.Cost)
 		}
@@ -101,6 +106,9 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	m.forget(it)
 	c.Settle(t)
 }
+
+// timed is the cost of holding a slot for d.
+func timed(d time.Duration) unit.Cost { return unit.Cost(d / time.Microsecond).Clamp() }
 
 // evict answers a waiting item and takes it out of its room.
 func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {

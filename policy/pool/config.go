@@ -97,6 +97,10 @@ type TenantConfig struct {
 	Ranks map[string]int
 	// Queue bounds how many of one tenant may wait; 0: the room's bound.
 	Queue int
+	// Timed has a request cost what serving it takes, in microseconds: charged
+	// as the mean so far, corrected when it ends. Costs that requests name are
+	// not looked at.
+	Timed bool
 	// Keep is how many idle tenants are remembered, with their counts;
 	// 0: KeepDefault. Those who wait or run are always remembered.
 	Keep int

@@ -1,0 +1,72 @@
+package assemble
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/policy/plan"
+)
+
+// Plan returns what the arithmetic of policy/plan needs to know of a
+// configuration that passed validation.
+func Plan(cfg *config.Config) plan.Input {
+	cfg = cfg.WithDefaults()
+	var in plan.Input
+	for _, u := range cfg.Upstreams {
+		in.Upstreams = append(in.Upstreams, plan.Upstream{
+			Name: u.Name, Slots: int64(u.Slots), Service: serviceParts(u.Service),
+		})
+	}
+	for _, c := range cfg.Classes {
+		in.Classes = append(in.Classes, planClass(c))
+	}
+	return in
+}
+
+func planClass(c config.Class) plan.Class {
+	p := plan.Class{
+		Name:        c.Name,
+		Upstream:    c.Upstream,
+		Slots:       plan.Fixed(int64(c.Slots.Fixed)),
+		Borrow:      int64(c.Borrow),
+		Budget:      plan.Budget{Latency: c.Budget.Latency.D(), Service: c.Budget.Service.D()},
+		Memory:      plan.Memory{Limit: int64(c.Memory.Limit), PerRequest: int64(c.Memory.PerRequest)},
+		WhenFull:    string(c.WhenFull.Policy),
+		Block:       c.WhenFull.Block.D(),
+		Deadline:    c.Deadline.D(),
+		MaxDeadline: c.MaxDeadline.D(),
+		Call: plan.Call{
+			Timeout:        c.Call.Timeout.D(),
+			Retries:        c.Call.Retries,
+			RetryBudget:    c.Call.RetryBudget.Percent.Fraction(),
+			RetryBudgetOff: c.Call.RetryBudget.Off,
+		},
+		Expect: plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
+	}
+	if c.Slots.Adaptive() {
+		p.Slots = plan.Adaptive(int64(c.Slots.Min), int64(c.Slots.Min), int64(c.Slots.Max))
+	}
+	if !c.Tenant.Key.IsZero() {
+		p.Tenants = plan.Tenants{Policy: string(c.Tenant.Policy), Queue: int64(c.Tenant.Queue)}
+		for name, w := range c.Tenant.Weights {
+			p.Tenants.Named = append(p.Tenants.Named, plan.Tenant{Name: name, Weight: int64(w)})
+		}
+		slices.SortFunc(p.Tenants.Named, func(a, b plan.Tenant) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return p
+}
+
+func serviceParts(s config.Service) []plan.ServicePart {
+	if s.IsZero() {
+		return nil
+	}
+	if len(s.Mix) == 0 {
+		return plan.Constant(s.Fixed.D())
+	}
+	parts := make([]plan.ServicePart, 0, len(s.Mix))
+	for _, m := range s.Mix {
+		parts = append(parts, plan.ServicePart{Weight: m.Share, Time: m.Time.D()})
+	}
+	return parts
+}

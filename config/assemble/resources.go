@@ -1,0 +1,96 @@
+package assemble
+
+import (
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/pool"
+)
+
+// Resource is one upstream with the classes that use it.
+type Resource struct {
+	Upstream config.Upstream
+	// Classes are the file's classes on this upstream, in its order: the index
+	// here is the index in the machine.
+	Classes []config.Class
+	Machine boundary.Config
+}
+
+// Resources returns the resources of a configuration that passed validation,
+// in the order of its upstreams; those that no class uses are left out.
+func Resources(cfg *config.Config) []Resource {
+	cfg = cfg.WithDefaults()
+	var all []Resource
+	for _, u := range cfg.Upstreams {
+		r := Resource{
+			Upstream: u,
+			Machine:  boundary.Config{Name: u.Name, Seed: uint64(cfg.Seed)},
+		}
+		for _, c := range cfg.Classes {
+			if c.Upstream == u.Name {
+				r.Classes = append(r.Classes, c)
+				r.Machine.Classes = append(r.Machine.Classes, class(c))
+			}
+		}
+		if len(r.Classes) > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func class(c config.Class) boundary.Class {
+	return boundary.Class{
+		Name: c.Name,
+		Pool: pool.Config{
+			Slots:       c.Slots.Fixed,
+			Borrow:      c.Borrow,
+			Latency:     c.Budget.Latency.D(),
+			Service:     c.Budget.Service.D(),
+			MemoryLimit: int64(c.Memory.Limit),
+			PerRequest:  int64(c.Memory.PerRequest),
+			Order:       orders[c.Order],
+			MaxAge:      c.MaxAge.D(),
+			WhenFull:    whenFull[c.WhenFull.Policy],
+			BlockFor:    c.WhenFull.Block.D(),
+			Levels:      len(c.Importance.Levels),
+			Tenants:     tenants(c.Tenant),
+		},
+		Deadline:      c.Deadline.D(),
+		DeadlineMax:   c.MaxDeadline.D(),
+		AdmitHopeless: !c.Feasible.On(),
+		HoldAtMost:    c.Abandoned.HoldAtMost.D(),
+	}
+}
+
+func tenants(t config.Tenant) pool.TenantConfig {
+	if t.Key.IsZero() {
+		return pool.TenantConfig{}
+	}
+	policy, _ := fair.ParsePolicy(string(t.Policy))
+	ranks := make(map[string]int, len(t.Order))
+	for i, name := range t.Order {
+		ranks[name] = i
+	}
+	return pool.TenantConfig{
+		Policy:  policy,
+		Weights: t.Weights,
+		Ranks:   ranks,
+		Queue:   t.Queue,
+		Timed:   policy == fair.DRR && t.Cost.IsZero(),
+	}
+}
+
+var orders = map[config.Order]pool.Order{
+	config.OrderAdaptive: pool.Adaptive,
+	config.OrderFIFO:     pool.FIFO,
+	config.OrderLIFO:     pool.LIFO,
+}
+
+var whenFull = map[config.FullPolicy]pool.WhenFull{
+	config.FullReject:     pool.Reject,
+	config.FullDrop:       pool.Drop,
+	config.FullDropOldest: pool.DropOldest,
+	config.FullDisplace:   pool.Displace,
+	config.FullBlock:      pool.Block,
+}

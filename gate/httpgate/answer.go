@@ -1,0 +1,174 @@
+package httpgate
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// The headers of every answer, in canonical form.
+const (
+	HeaderRung   = "Spillway-Rung"
+	HeaderReason = "Spillway-Reason"
+)
+
+// RungRefusal is the last rung of every ladder.
+const RungRefusal = "refusal"
+
+// RungPrimary is the first.
+const RungPrimary = "primary"
+
+// ReasonPage is where the page about each reason is; the problem's type is
+// this with the reason's name and ".md".
+const ReasonPage = "https://github.com/spillway-dev/spillway/blob/main/docs/reasons/"
+
+// Answer writes what a refusal is on the wire: the reason's status with
+// Retry-After (whole seconds, at least 1, rounded up), retry-after-ms and an
+// application/problem+json body; for a gRPC request a trailers-only answer with
+// grpc-retry-pushback-ms. A body tells nothing of the gate's insides. The
+// request's body is not touched.
+func Answer(w http.ResponseWriter, r *http.Request, refused gate.Refusal) {
+	AnswerStatus(w, r, refused, Status(refused.Reason))
+}
+
+// AnswerStatus is Answer with another status than the reason's own, for a class
+// whose dropped requests are told 204.
+func AnswerStatus(w http.ResponseWriter, r *http.Request, refused gate.Refusal, status int) {
+	t := &tellings[refused.Reason]
+	after := retryAfter(refused.RetryAfter)
+	h := w.Header()
+	h[HeaderRung] = rungRefusal
+	h[HeaderReason] = names[refused.Reason]
+	h["X-Request-Id"] = []string{requestID(r)}
+	if t.never {
+		h["X-Should-Retry"] = noRetry
+	}
+	if isGRPC(r) {
+		answerGRPC(w, t, after)
+		return
+	}
+	if retries(status) {
+		h["Retry-After"] = []string{strconv.FormatInt(seconds(after), 10)}
+		h["Retry-After-Ms"] = []string{strconv.FormatInt(after.Milliseconds(), 10)}
+	}
+	if status == http.StatusNoContent {
+		w.WriteHeader(status)
+		return
+	}
+	var scratch [768]byte
+	body := problem(scratch[:0], refused, t, status, after)
+	h["Content-Type"] = problemType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Cache-Control"] = noStore
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(body) // an error here is the caller having gone: nobody is left to tell
+	}
+}
+
+// Header values that never change are shared; net/http does not write to them.
+var (
+	rungRefusal = []string{RungRefusal}
+	problemType = []string{"application/problem+json"}
+	noStore     = []string{"no-store"}
+	noRetry     = []string{"false"}
+	names       = func() (all [reason.Count][]string) {
+		for r := range all {
+			all[r] = []string{reason.Reason(r).String()}
+		}
+		return all
+	}()
+)
+
+// retries reports whether an answer with that status says when to come back.
+func retries(status int) bool {
+	switch status {
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
+}
+
+// retryAfter returns the hint, and for a refusal that has none (it did not come
+// from the calendar) one of between one and two seconds, so that callers who
+// fail together do not come back together.
+func retryAfter(d time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return time.Second + rand.N(time.Second)
+}
+
+func seconds(d time.Duration) int64 {
+	return max(int64((d+time.Second-1)/time.Second), 1)
+}
+
+// problem appends the body of RFC 9457. All of it is ours but the class, which
+// is the operator's.
+func problem(b []byte, refused gate.Refusal, t *told, status int, after time.Duration) []byte {
+	name := refused.Reason.String()
+	b = append(b, `{"type":"`+ReasonPage...)
+	b = append(b, name...)
+	b = append(b, `.md","title":"`...)
+	b = append(b, t.title...)
+	b = append(b, `","status":`...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, `,"detail":"`...)
+	b = append(b, t.detail...)
+	b = append(b, `","reason":"`...)
+	b = append(b, name...)
+	b = append(b, `","rung":"`+RungRefusal+`"`...)
+	if refused.Class != "" {
+		b = append(b, `,"class":`...)
+		b = strconv.AppendQuoteToASCII(b, refused.Class)
+	}
+	if retries(status) {
+		b = append(b, `,"retry_after_ms":`...)
+		b = strconv.AppendInt(b, after.Milliseconds(), 10)
+	}
+	return append(b, "}\n"...)
+}
+
+func isGRPC(r *http.Request) bool {
+	return r.ProtoMajor >= 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+}
+
+// answerGRPC writes a trailers-only answer. A negative pushback tells the
+// client not to retry (gRFC A6).
+func answerGRPC(w http.ResponseWriter, t *told, after time.Duration) {
+	pushback := int64(-1)
+	if !t.never {
+		pushback = after.Milliseconds()
+	}
+	h := w.Header()
+	h["Content-Type"] = []string{"application/grpc"}
+	h["Grpc-Status"] = []string{strconv.Itoa(t.grpc)}
+	h["Grpc-Message"] = []string{t.detail} // no byte of it needs percent-encoding
+	h["Grpc-Retry-Pushback-Ms"] = []string{strconv.FormatInt(pushback, 10)}
+	w.WriteHeader(http.StatusOK)
+}
+
+// requestIDMax bounds an id that a caller sent and that is sent back.
+const requestIDMax = 128
+
+// requestID returns the caller's X-Request-Id if it is one, else a new one.
+func requestID(r *http.Request) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= requestIDMax && printable(id) {
+		return id
+	}
+	return strconv.FormatUint(rand.Uint64()|1<<63, 36)
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
