@@ -1,0 +1,316 @@
+package config
+
+import (
+	"math"
+	"net"
+	"net/netip"
+	"net/textproto"
+	"net/url"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// check is every problem of a configuration besides those already known, unsorted.
+func (c *Config) check(known Errors) Errors {
+	k := &checker{cfg: c, src: c.src, known: known}
+	k.all()
+	return k.errs
+}
+
+// Warnings is what is allowed and probably not meant, in the order of the file. It
+// is for a Config that passed [Parse] or [Config.Validate].
+func (c *Config) Warnings() []Warning {
+	k := &checker{cfg: c, src: c.src}
+	k.all()
+	k.wise()
+	slices.SortStableFunc(k.warn, func(a, b Warning) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return k.warn
+}
+
+// doubtful reports whether something known already makes path not worth a word: it,
+// something in it or something around it could not be read.
+func (k *checker) doubtful(path string) bool {
+	return slices.ContainsFunc(k.known, func(e *Error) bool {
+		return e.Path == path || strings.HasPrefix(e.Path, path+".") || strings.HasPrefix(path, e.Path+".")
+	})
+}
+
+// misspelt reports whether the mapping at path holds a key that is not known: what
+// misses there was probably meant by it.
+func (k *checker) misspelt(path string) bool {
+	return slices.ContainsFunc(k.known, func(e *Error) bool { return e.unknown && parent(e.Path) == path })
+}
+
+func parent(path string) string {
+	return path[:max(strings.LastIndexByte(path, '.'), 0)]
+}
+
+func (k *checker) all() {
+	k.ranges(reflect.ValueOf(*k.cfg), "")
+	k.listeners()
+	full := k.cfg.WithDefaults()
+	for _, u := range k.cfg.Upstreams {
+		k.upstream(u, join("upstreams", u.Name))
+	}
+	for i, c := range full.Classes {
+		k.class(k.cfg.Classes[i], c, join("classes", c.Name))
+	}
+	k.shadowed(full.Classes)
+}
+
+func (k *checker) listeners() {
+	for _, l := range []struct {
+		key  string
+		text Text
+	}{{"listen", k.cfg.Listen}, {"admin", k.cfg.Admin}} {
+		if l.text.IsZero() && !k.written(l.key) {
+			continue
+		}
+		_, port, err := net.SplitHostPort(l.text.Value())
+		n, perr := strconv.Atoi(port)
+		if err != nil || perr != nil || n < 0 || n > math.MaxUint16 || !allDigits(port) {
+			k.report(l.key, `write host:port, as in "127.0.0.1:8080", or ":8080" for every address`, "is not an address")
+		}
+	}
+	c := k.cfg
+	if port(c.Listen) != "0" && !c.Listen.IsZero() && c.Listen.Value() == c.Admin.Value() {
+		k.report("admin", "give it another port", "is the same address as listen")
+	}
+}
+
+func port(t Text) string {
+	_, p, _ := net.SplitHostPort(t.Value())
+	return p
+}
+
+func (k *checker) upstream(u Upstream, at string) {
+	switch {
+	case u.URL.IsZero() && len(u.URLs) == 0 && k.doubtful(join(at, "urls")):
+	case u.URL.IsZero() && len(u.URLs) == 0:
+		k.missing(at, "url", `add it, as in url: "http://127.0.0.1:9001"`)
+	case !u.URL.IsZero() && len(u.URLs) > 0:
+		k.report(join(at, "urls"), "keep one of the two", "and url are both written")
+	case !u.URL.IsZero():
+		k.url(u.URL, join(at, "url"))
+	}
+	for i, t := range u.URLs {
+		k.url(t, join(join(at, "urls"), strconv.Itoa(i)))
+	}
+	sum := 0.0
+	for _, s := range u.Service.Mix {
+		sum += s.Share
+	}
+	if len(u.Service.Mix) > 0 && math.Abs(sum-1) > 1e-6 {
+		k.report(join(join(at, "service"), "mix"), "make the shares sum to 1", "has shares that sum to %s", strconv.FormatFloat(sum, 'g', 6, 64))
+	}
+	if k.written(join(at, "service")) && u.Service.Mean() == 0 {
+		k.report(join(at, "service"), "give a time such as 100ms, or leave it out", "says nothing")
+	}
+}
+
+// url never shows the text: it may hold a password or come from a secret.
+func (k *checker) url(t Text, at string) {
+	u, err := url.Parse(t.Value())
+	schemes := []string{"http", "https", "h2c"}
+	switch {
+	case err != nil:
+		k.report(at, `write it as in "http://127.0.0.1:9001"`, "is not a URL")
+	case !slices.Contains(schemes, u.Scheme):
+		k.report(at, `begin it with http://, https:// or h2c://`, "has no scheme that is known")
+	case u.Hostname() == "":
+		k.report(at, `write it as in "http://127.0.0.1:9001"`, "names no host")
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		k.report(at, "end it with the path", "has a query or fragment")
+	case u.Port() != "" && !validPort(u.Port()):
+		k.report(at, "use a port from 1 to 65535", "has a port that does not exist")
+	}
+}
+
+func validPort(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n >= 1 && n <= math.MaxUint16
+}
+
+// class checks what a class says (c) with its defaults filled in (d).
+func (k *checker) class(c, d Class, at string) {
+	k.match(c.Match, join(at, "match"))
+	names := namesOf(k.cfg.Upstreams)
+	switch {
+	case d.Upstream == "" && len(names) > 1:
+		k.missing(at, "upstream", "name one of "+strings.Join(names, ", "))
+	case d.Upstream != "" && !slices.Contains(names, d.Upstream):
+		k.report(join(at, "upstream"), k.whichUpstream(d.Upstream, names), "is %s, which is not an upstream", quote(d.Upstream))
+	}
+	if d.Budget.Latency <= d.Budget.Service {
+		k.report(join(at, "budget"), "make latency longer than service, or nothing could ever wait", "has latency %s, service %s", d.Budget.Latency, d.Budget.Service)
+	}
+	if d.Deadline > d.MaxDeadline {
+		k.report(join(at, "deadline"), "lower it or raise max_deadline", "is %s, above max_deadline %s", d.Deadline, d.MaxDeadline)
+	}
+	if d.Memory.PerRequest > d.Memory.Limit {
+		k.report(join(at, "memory"), "raise limit or lower per_request, or nothing could ever wait", "has per_request %s, above limit %s", d.Memory.PerRequest, d.Memory.Limit)
+	}
+	if c.MaxAge != 0 && d.Order == OrderFIFO {
+		k.report(join(at, "max_age"), "remove it, or use order: adaptive", "means nothing with order: fifo")
+	}
+	if d.WhenFull.Policy == FullDisplace && c.Importance.Key.IsZero() {
+		k.report(join(at, "when_full"), "add importance: { key: ..., levels: [...] }, or use drop_oldest", "is displace, but nothing says who is less important")
+	}
+	k.whenFull(c.WhenFull, join(at, "when_full"))
+	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
+	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))
+}
+
+func (k *checker) whichUpstream(got string, names []string) string {
+	if len(names) == 0 {
+		return "add it under upstreams"
+	}
+	return oneOf(got, names)
+}
+
+func namesOf(us []Upstream) []string {
+	var out []string
+	for _, u := range us {
+		out = append(out, u.Name)
+	}
+	return out
+}
+
+func (k *checker) whenFull(w WhenFull, at string) {
+	if w.Policy == "" && w == (WhenFull{}) {
+		return
+	}
+	again := WhenFull{Block: w.Block, Drop: w.Drop}
+	err := again.finish()
+	if w.Block == 0 && w.Drop == 0 {
+		err = again.parse("!!str", string(w.Policy))
+	}
+	if err == nil && again.Policy != w.Policy {
+		err = bad("set Policy to match", "policy %s contradicts block or drop", quote(string(w.Policy)))
+	}
+	if err != nil {
+		p := err.(*problem)
+		k.report(at, p.fix, "%s", p.what)
+	}
+}
+
+func (k *checker) tenant(t, d Tenant, at string) {
+	weighs := d.Policy == FairWRR || d.Policy == FairDRR
+	if len(t.Weights) > 0 && !weighs && !t.Key.IsZero() {
+		k.report(join(at, "weights"), "use policy: wrr or drr", "means nothing with policy: %s", d.Policy)
+	}
+	if len(t.Order) > 0 && d.Policy != FairPriority && !t.Key.IsZero() {
+		k.report(join(at, "order"), "use policy: priority, or remove it", "means nothing with policy: %s", d.Policy)
+	}
+	if d.Policy == FairPriority && len(t.Order) == 0 {
+		k.report(join(at, "policy"), "add order: [first, second]", "is priority, but no order is given")
+	}
+	if !t.Cost.IsZero() && d.Policy != FairDRR {
+		k.report(join(at, "cost"), "use policy: drr", "means nothing with policy: %s", d.Policy)
+	}
+	k.distinct(t.Order, join(at, "order"))
+}
+
+// distinct refuses an empty word and one written twice: the second would never count.
+func (k *checker) distinct(words Words, at string) {
+	seen := map[string]bool{}
+	for i, w := range words {
+		switch {
+		case w == "":
+			k.report(join(at, strconv.Itoa(i)), "write a word", "is empty")
+		case seen[w]:
+			k.report(join(at, strconv.Itoa(i)), "keep one", "is %s a second time", quote(w))
+		}
+		seen[w] = true
+	}
+}
+
+func (k *checker) match(m Match, at string) {
+	for i, p := range m.Path {
+		here := k.item(join(at, "path"), i)
+		switch {
+		case !strings.HasPrefix(p, "/"):
+			k.report(here, "begin it with /", "is %s", quote(p))
+		case strings.Contains(strings.TrimSuffix(p, "*"), "*"):
+			k.report(here, "keep one * at the end", "is %s", quote(p))
+		case strings.ContainsAny(p, "?#"):
+			k.report(here, "match paths only; a query is not part of one", "is %s", quote(p))
+		case slices.ContainsFunc(strings.Split(p, "/"), func(s string) bool { return s == "." || s == ".." }):
+			k.report(here, "write it without . and ..", "is %s, which no request has", quote(p))
+		}
+	}
+	for i, s := range m.Method {
+		if !isToken(s) || s != strings.ToUpper(s) {
+			k.report(k.item(join(at, "method"), i), "write it in capitals, as in GET", "is %s", quote(s))
+		}
+	}
+	for i, h := range m.Host {
+		rest := strings.TrimPrefix(h, "*.")
+		_, err := netip.ParseAddr(h)
+		if err != nil && (rest == "" || strings.ContainsAny(rest, "*/:@ []")) {
+			k.report(k.item(join(at, "host"), i), "write a name or address without port, or *.example.com", "is %s", quote(h))
+		}
+	}
+	seen := map[string]bool{}
+	for _, name := range sortedKeys(m.Headers) {
+		here, canon := join(join(at, "headers"), name), textproto.CanonicalMIMEHeaderKey(name)
+		value := m.Headers[name]
+		switch {
+		case !isToken(name):
+			k.report(here, "write a header's name", "is not a header")
+		case canon == "Host":
+			k.report(here, "use host", "is not seen as a header")
+		case seen[canon]:
+			k.report(here, "keep one", "is written twice in different case")
+		case value == "" || strings.Contains(strings.TrimSuffix(value, "*"), "*"):
+			k.report(here, "write its value, with at most one * at the end", "is %s", quote(value))
+		}
+		seen[canon] = true
+	}
+}
+
+// item is the path of one entry where a list was written, else of the single word.
+func (k *checker) item(at string, i int) string {
+	if one := join(at, strconv.Itoa(i)); k.written(one) || i > 0 {
+		return one
+	}
+	return at
+}
+
+func sortedKeys(m map[string]string) []string {
+	var out []string
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// shadowed refuses a class that could never be asked. Cost: paths squared, at most a
+// second for the largest file.
+func (k *checker) shadowed(classes []Class) {
+	patterns := make([]Pattern, len(classes))
+	for i, c := range classes {
+		patterns[i] = c.Match.Pattern()
+		for j, b := range classes[:i] {
+			first := join("classes", b.Name)
+			if b.Match.Expr != "" || k.doubtful(join(first, "match")) || k.misspelt(first) || !patterns[j].Covers(patterns[i]) {
+				continue
+			}
+			where := ""
+			if _, pos := k.src.find(first); pos.line > 0 {
+				where = " (line " + strconv.Itoa(pos.line) + ")"
+			}
+			k.report(join("classes", c.Name), "move "+c.Name+" above "+b.Name+", or narrow the match of "+b.Name,
+				"is never reached: %s%s takes every request it matches", b.Name, where)
+			break
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package config
+
+// The types here belong to capabilities that come later; notyet.go says which. They
+// are part of the format so that a file written for them is understood today.
+
+// RetryBudget is a share of requests, or off.
+type RetryBudget struct {
+	Off     bool
+	Percent Percent
+}
+
+// Backoff is how long to wait before a retry.
+type Backoff struct {
+	Base   Duration `yaml:"base" default:"5ms" min:"1us" max:"1h" doc:"Before the first retry; doubles with each."`
+	Max    Duration `yaml:"max" default:"1s" min:"1us" max:"1h" doc:"The longest."`
+	Jitter Jitter   `yaml:"jitter" default:"full" doc:"How it is spread: uniform from 0, from half, or not at all."`
+}
+
+// Hedge is a second attempt while the first still runs.
+type Hedge struct {
+	After  Duration `yaml:"after" required:"true" min:"1us" max:"1h" doc:"How long the first may take before the second is sent."`
+	Budget Percent  `yaml:"budget" default:"10%" doc:"Second attempts as a share of requests."`
+}
+
+// Breaker is when to stop calling for a while.
+type Breaker struct {
+	Failures Percent  `yaml:"failures" required:"true" doc:"Share of failed calls in the window that opens it."`
+	Window   Duration `yaml:"window" default:"10s" min:"100ms" max:"1h" doc:"How far back it looks."`
+}
+
+// Rung is one cheaper answer: exactly one of its kinds.
+type Rung struct {
+	Name     string     `yaml:"name" doc:"What it is called in headers and metrics. Default: its kind, or the upstream's name."`
+	Cache    CacheRung  `yaml:"cache" doc:"An earlier answer of the primary."`
+	Upstream string     `yaml:"upstream" doc:"Name of another upstream."`
+	Static   StaticRung `yaml:"static" doc:"A fixed answer."`
+}
+
+// CacheRung is an earlier answer of the primary.
+type CacheRung struct {
+	TTL      Duration `yaml:"ttl" required:"true" doc:"How long it is fresh."`
+	StaleFor Duration `yaml:"stale_for" doc:"How much longer it may be used when nothing better can be had."`
+}
+
+// StaticRung is a fixed answer.
+type StaticRung struct {
+	File string `yaml:"file" required:"true" doc:"Its body; the type follows the name's ending."`
+}
+
+// Gap is how much worse the cheaper answer is: one of its ways.
+type Gap struct {
+	Expr    string             `yaml:"expr" doc:"A CEL expression that gives 0 to 1."`
+	Table   map[string]float64 `yaml:"table" min:"0" max:"1" doc:"From a bucket's name to 0 to 1."`
+	Learned Learned            `yaml:"learned" doc:"Measured on a sample."`
+}
+
+// Learned is a gap measured on a sample of requests that both rungs answer.
+type Learned struct {
+	Sample Percent `yaml:"sample" default:"1%" doc:"Share of primary answers that are compared."`
+}
+
+// Shed is how the share of cheaper answers moves.
+type Shed struct {
+	Release Rate `yaml:"release" default:"5%/s" doc:"How fast full answers come back after an overload."`
+}
+
+// Quota is what may be spent per time.
+type Quota struct {
+	Name       string      `yaml:"-"`
+	Requests   Bucket      `yaml:"requests" doc:"Requests."`
+	Tokens     Bucket      `yaml:"tokens" doc:"Tokens."`
+	Concurrent int         `yaml:"concurrent" min:"1" max:"1000000" doc:"Calls at once."`
+	PerTenant  TenantQuota `yaml:"per_tenant" doc:"The same for each tenant."`
+}
+
+// TenantQuota is what one tenant may spend per time.
+type TenantQuota struct {
+	Requests   Bucket `yaml:"requests" doc:"Requests."`
+	Tokens     Bucket `yaml:"tokens" doc:"Tokens."`
+	Concurrent int    `yaml:"concurrent" min:"1" max:"1000000" doc:"Calls at once."`
+}
+
+// Bucket is an amount at once and a refill.
+type Bucket struct {
+	Burst     int64   `yaml:"burst" required:"true" min:"1" max:"1000000000000" doc:"The most at once."`
+	PerSecond float64 `yaml:"per_second" required:"true" min:"0.000001" max:"1e9" doc:"Refill a second."`
+}
+
+// Ledger is where reservations and jobs are kept.
+type Ledger struct {
+	URL Text `yaml:"url" required:"true" doc:"sqlite:FILE or postgres://..."`
+}
+
+// Trust is who may claim what: mtls, jwt, key, proxy, any or nobody.
+type Trust struct {
+	Importance Words `yaml:"importance" doc:"Who may name an importance."`
+	Deadline   Words `yaml:"deadline" default:"any" doc:"Who may name a deadline."`
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// notBuilt is a key, or a value of a key, of the format whose capability does not
+// exist yet. Each is parsed, is in the schema, and is refused with a line that says
+// so. Building a capability means deleting its lines here, and nothing else in this
+// package.
+type notBuilt struct {
+	// path is a key's way from the top; * is any name, a number is an entry of a
+	// list, =word a value and =% any percentage.
+	path    string
+	what    string // the capability, completing "... comes with"
+	instead string // what to write today
+}
+
+var notYet = []notBuilt{
+	{"quotas", "quotas", "remove it"},
+	{"ledger", "the ledger", "remove it"},
+	{"trust", "trust", "remove it"},
+	{"upstreams.*.urls.1", "several copies of an upstream", "name one URL"},
+	{"classes.*.match.expr", "expressions", "use path, method, host and headers"},
+	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
+	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},
+	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
+	{"classes.*.mode=off", "modes", "use enforce"},
+	{"classes.*.mode=shadow", "modes", "use enforce"},
+	{"classes.*.mode=%", "modes", "use enforce"},
+	{"classes.*.call.retries", "retries", "remove it"},
+	{"classes.*.call.retry_budget", "retries", "remove it"},
+	{"classes.*.call.backoff", "retries", "remove it"},
+	{"classes.*.call.hedge", "hedging", "remove it"},
+	{"classes.*.call.breaker", "breakers", "remove it"},
+	{"classes.*.ladder", "cheaper answers", "remove it"},
+	{"classes.*.gap", "cheaper answers", "remove it"},
+	{"classes.*.shed", "cheaper answers", "remove it"},
+}
+
+// notYet refuses what is not built. value is "" for a key or list entry, else =word.
+func (d *decoder) notYet(n *yaml.Node, path, value string) {
+	if b := notBuiltAt(path, value); b != nil {
+		what := "is not built yet"
+		if value != "" {
+			what = quote(value[1:]) + " is not built yet"
+		}
+		d.errAt(n, path, what+" (it comes with "+b.what+")", b.instead)
+	}
+}
+
+func notBuiltAt(path, value string) *notBuilt {
+	for i, b := range notYet {
+		pattern, want, hasValue := strings.Cut(b.path, "=")
+		switch {
+		case hasValue != (value != "") || !fits(pattern, path):
+		case !hasValue || value[1:] == want || want == "%" && strings.HasSuffix(value, "%"):
+			return &notYet[i]
+		}
+	}
+	return nil
+}
+
+func fits(pattern, path string) bool {
+	p, q := strings.Split(pattern, "."), strings.Split(path, ".")
+	if len(p) != len(q) {
+		return false
+	}
+	for i := range p {
+		if p[i] != "*" && p[i] != q[i] {
+			return false
+		}
+	}
+	return true
+}
