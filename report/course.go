@@ -9,7 +9,7 @@ type Series struct {
 	Answered Columns  `json:"answered"` // by rung
 	Refused  Columns  `json:"refused"`  // by reason, answered by no rung
 	// Waiting and Running at the end of the bucket; QueueDepth is the most that
-	// an arrival found waiting before it.
+	// an arrival found waiting before it, or the end of the bucket.
 	Waiting    []int64 `json:"waiting"`
 	Running    []int64 `json:"running"`
 	QueueDepth []int64 `json:"queue_depth"`
@@ -38,7 +38,7 @@ func (cl *Class) export() *Series {
 			capacity = Number(b.capacity)
 		}
 		s.TS[i] = Number(float64(int64(i)*cl.c.width) / 1e9)
-		s.Offered[i], s.Waiting[i], s.Running[i], s.QueueDepth[i] = b.offered, waiting, running, b.depth
+		s.Offered[i], s.Waiting[i], s.Running[i], s.QueueDepth[i] = b.offered, waiting, running, max(b.depth, waiting)
 		s.QueueWaitP50Ms[i], s.QueueWaitP99Ms[i], s.CapacityPerS[i] = b.waits.at(0.5), b.waits.at(0.99), capacity
 		for j, count := range b.answered {
 			s.Answered.put(cl.c.rungs, j, i, n, int64(count))
