@@ -1,0 +1,76 @@
+package sim
+
+import (
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// The same service without spillway: every attempt stands in the upstream's
+// line, its caller gives up at its deadline, and an answer that comes later is
+// nobody's.
+
+// sendStraight brings an attempt to the upstream.
+func (r *run) sendStraight(what int32, a *attempt) {
+	res, cl := a.class.resource, &a.class.cfg
+	allowed := cl.Deadline
+	if a.allowed > 0 {
+		allowed = min(a.allowed, cl.DeadlineMax)
+	}
+	a.deadline = r.now.Add(allowed)
+	leaves := a.deadline
+	if patience := r.streams[a.stream].Callers.Patience; patience > 0 {
+		leaves = min(leaves, r.now.Add(patience))
+	}
+	a.place = waiting
+	res.count(+1, 0)
+	r.heap.push(leaves, callerLeaves, what, a.life)
+	res.send(what, a)
+}
+
+// startStraight is called when the upstream begins to serve it.
+func (r *run) startStraight(a *attempt) {
+	a.place = running
+	a.class.resource.count(-1, +1)
+	if !a.answered {
+		r.bookStart(a)
+	}
+	a.started = r.now
+}
+
+// endStraight is called when its work has ended.
+func (r *run) endStraight(what int32, a *attempt, why reason.Reason) {
+	res := a.class.resource
+	if a.place == running {
+		res.release(a)
+	} else {
+		res.count(-1, 0)
+	}
+	a.place = outside
+	late := r.now >= a.deadline && !a.class.call.StartDeadline
+	if why == reason.Served || why == reason.Failed {
+		res.bookEnd(a, why)
+	}
+	a.work = none
+	if a.answered {
+		r.attempts.give(what)
+		return
+	}
+	if late {
+		why = reason.Timeout
+	}
+	r.answer(what, a, why, 0)
+}
+
+// leaveStraight is called at its deadline, or when its caller hangs up.
+func (r *run) leaveStraight(what int32, a *attempt) {
+	why := reason.CallerGone
+	if r.now >= a.deadline {
+		if a.class.call.StartDeadline && a.place == running {
+			return
+		}
+		why = reason.Timeout
+	}
+	r.answer(what, a, why, 0)
+	if a.class.resource.upstream.NoticesCancel {
+		a.class.resource.stop(what, a, why)
+	}
+}

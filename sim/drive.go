@@ -1,0 +1,322 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// resource is a Resource in play.
+type resource struct {
+	*Resource
+	run      *run
+	index    int
+	machine  *boundary.Machine
+	upstream upstream
+	out      boundary.Effects
+	request  boundary.Request
+	byTicket []int32 // attempt by Ticket.Index
+	result   ResourceResult
+
+	slots         int // of all classes
+	waiting, held int // in the boundary, and integrated until
+	since         unit.Instant
+}
+
+func (r *run) openResource(cfg *Resource) error {
+	res := &resource{Resource: cfg, run: r, index: len(r.resources), upstream: upstream{Upstream: cfg.Upstream}}
+	res.result.Name = cfg.Boundary.Name
+	if !r.Unprotected {
+		m, err := boundary.New(cfg.Boundary)
+		if err != nil {
+			return err
+		}
+		res.machine = m
+		r.machines = append(r.machines, m)
+	}
+	for i := range cfg.Boundary.Classes {
+		cl := cfg.Boundary.Classes[i].WithDefaults()
+		c := &class{name: cl.Name, index: i, resource: res, cfg: cl}
+		if i < len(cfg.Calls) {
+			c.call = cfg.Calls[i]
+		}
+		r.classes = append(r.classes, c)
+		r.byName[cl.Name] = c
+	}
+	r.resources = append(r.resources, res)
+	r.describe(res)
+	return nil
+}
+
+// offer brings an attempt to the boundary.
+func (r *run) offer(what int32, a *attempt) {
+	now, res, st := r.now, a.class.resource, r.streams[a.stream]
+	a.arrived = now
+	r.callers++
+	a.tally = r.tally(a)
+	if a.counted = r.counts(now); a.counted {
+		a.tally.Offered(int64(now) - int64(r.WarmUp))
+		st.result.Attempts++
+	}
+	if r.Unprotected {
+		r.sendStraight(what, a)
+		return
+	}
+	q := &res.request
+	*q = boundary.Request{
+		Class: a.class.index, Tenant: r.Names.Tenants.String(a.tenant), Importance: int(a.level),
+		Cost: unit.Cost(a.cost), Bytes: a.bytes,
+	}
+	if a.allowed > 0 {
+		q.Deadline = now.Add(a.allowed)
+	}
+	res.out.Reset()
+	v := res.machine.Offer(now, q, &res.out)
+	a.deadline = v.Deadline
+	res.show(boundary.Event{At: now, Kind: boundary.Offered, Class: q.Class, Tenant: q.Tenant, Ticket: v.Ticket, Verdict: v})
+	res.carryOut() // first: the ticket's index may be that of one who goes now
+	if v.Ticket != 0 {
+		a.ticket = v.Ticket
+		res.remember(v.Ticket, what)
+	}
+	switch v.Kind {
+	case boundary.Refuse:
+		r.answer(what, a, v.Reason, v.RetryAfter)
+		return
+	case boundary.Run:
+		r.start(what, a)
+	case boundary.Wait:
+		res.count(+1, 0)
+		a.place = waiting
+	}
+	if st.Callers.Patience > 0 {
+		r.heap.push(now.Add(st.Callers.Patience), callerLeaves, what, a.life)
+	}
+}
+
+// start carries out a grant: the attempt's call goes to the upstream.
+func (r *run) start(what int32, a *attempt) {
+	res := a.class.resource
+	if a.leaving { // its caller left as the grant was made; Leave gives it back
+		a.place = running
+		return
+	}
+	a.place, a.started = running, r.now
+	res.count(0, +1)
+	r.bookStart(a)
+	if a.class.call.Timeout > 0 {
+		r.heap.push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
+	}
+	res.send(what, a)
+	if a.class.call.StartDeadline {
+		// The machine is at this instant already, so that nothing else comes of it.
+		var nothing boundary.Effects
+		res.machine.Answered(r.now, a.ticket, &nothing)
+		if res.Tap != nil {
+			res.Tap(boundary.Event{At: r.now, Kind: boundary.Began, Class: a.class.index, Ticket: a.ticket})
+		}
+		a.deadline = unit.Never
+	}
+}
+
+// wake lets the machine do what is due.
+func (res *resource) wake(now unit.Instant) {
+	res.out.Reset()
+	res.machine.Advance(now, &res.out)
+	res.show(boundary.Event{At: now, Kind: boundary.Advanced})
+	res.carryOut()
+}
+
+func (res *resource) reconfigure(now unit.Instant, cfg boundary.Config) {
+	res.out.Reset()
+	if err := res.machine.Reconfigure(now, cfg, &res.out); err != nil {
+		res.run.fail(fmt.Errorf("change at %v: %w", now, err))
+		return
+	}
+	res.count(0, 0)
+	res.slots = 0
+	for _, cl := range cfg.Classes {
+		c := res.run.byName[cl.Name]
+		c.cfg = cl.WithDefaults()
+		res.slots += cl.Pool.Slots
+		res.run.collector.Class(cl.Name).Slots(max(0, int64(now)-int64(res.run.WarmUp)), cl.Pool.Slots)
+	}
+	res.show(boundary.Event{At: now, Kind: boundary.Reconfigured})
+	res.carryOut()
+}
+
+// carryOut does what the latest event brought about for others. Nothing in here
+// is an event itself: what follows at the same instant is put on the heap.
+func (res *resource) carryOut() {
+	r := res.run
+	for i := range res.out.List {
+		f := &res.out.List[i]
+		what := res.byTicket[f.Ticket.Index()]
+		a := r.attempts.at(what)
+		if a.ticket != f.Ticket {
+			panic(fmt.Sprintf("BUG: sim: effect %v is about another attempt, %v", f, a.ticket))
+		}
+		switch f.Kind {
+		case boundary.Run:
+			res.count(-1, 0)
+			r.start(what, a)
+		case boundary.Refuse:
+			res.count(-1, 0)
+			a.place = outside
+			r.answer(what, a, f.Reason, f.RetryAfter)
+		case boundary.Overdue:
+			r.abandon(what, a, f.Reason, f.RetryAfter)
+			if res.upstream.NoticesCancel || res.upstream.KeepsDeadline && a.class.call.PassDeadline {
+				res.stop(what, a, f.Reason)
+			}
+		case boundary.Released:
+			a.voided, a.place = true, outside
+			res.release(a)
+		}
+	}
+}
+
+// abandon answers the caller of work that goes on.
+func (r *run) abandon(what int32, a *attempt, why reason.Reason, retryAfter time.Duration) {
+	a.abandoned = true
+	r.answer(what, a, why, retryAfter)
+}
+
+// workEnds is called when the upstream has ended, or stopped, an attempt's work.
+func (r *run) workEnds(what int32, a *attempt) {
+	res := a.class.resource
+	why, byItself := reason.Served, a.work != stopped
+	switch {
+	case !byItself:
+		why = a.why
+	case a.failing:
+		why = reason.Failed
+	}
+	if byItself {
+		res.upstream.busy--
+		res.serveNext()
+	}
+	a.work = ending
+	if r.Unprotected {
+		r.endStraight(what, a, why)
+		return
+	}
+	if a.abandoned && res.machine.Next() <= r.now {
+		res.wake(r.now) // a hard cap at this instant voids the ticket first
+	}
+	if !a.voided {
+		a.place = outside
+		res.release(a)
+		res.out.Reset()
+		res.machine.Done(r.now, a.ticket, boundary.Outcome{Reason: why}, &res.out)
+		res.show(boundary.Event{At: r.now, Kind: boundary.Ended, Class: a.class.index, Ticket: a.ticket})
+		res.carryOut()
+	}
+	if byItself {
+		res.bookEnd(a, why)
+	}
+	a.work = none
+	if a.answered {
+		r.attempts.give(what)
+		return
+	}
+	r.answer(what, a, why, 0)
+}
+
+// callTimesOut ends a call that took too long.
+func (r *run) callTimesOut(what int32, a *attempt) {
+	if a.answered || a.place != running {
+		return
+	}
+	res := a.class.resource
+	res.out.Reset()
+	res.machine.Abandon(r.now, a.ticket, reason.Timeout, &res.out)
+	res.show(boundary.Event{At: r.now, Kind: boundary.Abandoned, Class: a.class.index, Ticket: a.ticket})
+	res.carryOut()
+	if !a.answered {
+		r.abandon(what, a, reason.Timeout, 0)
+		if res.upstream.NoticesCancel {
+			res.stop(what, a, reason.Timeout)
+		}
+	}
+}
+
+// callerLeaves lets a caller hang up.
+func (r *run) callerLeaves(what int32, a *attempt) {
+	switch {
+	case a.answered:
+		return
+	case r.Unprotected:
+		r.leaveStraight(what, a)
+		return
+	}
+	res := a.class.resource
+	res.out.Reset()
+	if a.place == waiting {
+		a.leaving = true
+		res.machine.Leave(r.now, a.ticket, &res.out)
+		res.show(boundary.Event{At: r.now, Kind: boundary.Left, Class: a.class.index, Ticket: a.ticket})
+		life := a.life
+		res.carryOut()
+		if a.life != life {
+			return // it was refused at this instant: leaving lost the race
+		}
+		if a.place == waiting {
+			res.count(-1, 0)
+		}
+		a.place = outside
+		r.answer(what, a, reason.CallerGone, 0)
+		return
+	}
+	res.machine.Abandon(r.now, a.ticket, reason.CallerGone, &res.out)
+	res.show(boundary.Event{At: r.now, Kind: boundary.Abandoned, Class: a.class.index, Ticket: a.ticket})
+	res.carryOut()
+	if a.answered {
+		return
+	}
+	r.abandon(what, a, reason.CallerGone, 0)
+	if res.upstream.NoticesCancel {
+		res.stop(what, a, reason.CallerGone)
+	}
+}
+
+// show shows an event, with its effects, to whoever watches.
+func (res *resource) show(e boundary.Event) {
+	if res.Tap != nil {
+		e.Effects = res.out.List
+		res.Tap(e)
+	}
+}
+
+func (res *resource) remember(t boundary.Ticket, what int32) {
+	for t.Index() >= len(res.byTicket) {
+		res.byTicket = append(res.byTicket, -1)
+	}
+	res.byTicket[t.Index()] = what
+}
+
+// release books a slot that is free again.
+func (res *resource) release(a *attempt) {
+	res.count(0, -1)
+	now := res.run.now
+	a.tally.Held(int64(now)-int64(res.run.WarmUp), int64(now-a.started))
+}
+
+// count books changes in the numbers that wait and hold a slot, and what they
+// were until now.
+func (res *resource) count(waiting, held int) {
+	now := res.run.now
+	if d := time.Duration(now - res.since); d > 0 {
+		res.result.WaitedFor += d * time.Duration(res.waiting)
+		res.result.HeldFor += d * time.Duration(res.held)
+		if res.waiting > 0 && res.held < res.slots {
+			res.result.IdleWhileWaiting += d
+		}
+		res.since = now
+	}
+	res.waiting += waiting
+	res.held += held
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/report"
+)
+
+// Result is what a run did.
+type Result struct {
+	Report *report.Report
+	// Resources are in the order of Scenario.Resources, Callers in that of
+	// Scenario.Streams.
+	Resources []ResourceResult
+	Callers   []CallersResult
+	// Ended is the instant of the last event; Events is how many were played.
+	Ended  time.Duration
+	Events int64
+}
+
+// ResourceResult is what became of a resource; warm-up is not left out.
+type ResourceResult struct {
+	Name string
+	// Classes are the machine's own accounts at the end; empty if unprotected.
+	Classes []boundary.ClassState
+
+	// Served and Failed count work that the upstream ended by itself, Stopped
+	// what it stopped because it noticed that nobody waited for it.
+	Served, Failed, Stopped int64
+	// Busy is the time that its servers worked; Wasted is the part of it spent
+	// on work whose caller had been answered, or had left, by the work's end.
+	Busy, Wasted time.Duration
+	// LineMost is the longest that its line has been.
+	LineMost int
+
+	// WaitedFor is the sum over all requests of the time waited in the
+	// boundary, and HeldFor that of slots held, each integrated over the run
+	// from the numbers that waited and ran: Little's law makes it equal to the
+	// sum over requests.
+	WaitedFor, HeldFor time.Duration
+	// IdleWhileWaiting is how long a slot of the resource was free although
+	// somebody waited: the price of not sharing slots between classes.
+	IdleWhileWaiting time.Duration
+}
+
+// UsefulShare is the share of the upstream's work that was for callers who
+// still waited for it; unknown where it did none.
+func (r *ResourceResult) UsefulShare() report.Number {
+	return report.Share(int64(r.Busy-r.Wasted), int64(r.Busy))
+}
+
+// CallersResult is how the callers of a stream fared, over all the attempts
+// that each made; those of the warm-up are not counted.
+type CallersResult struct {
+	Callers  int64
+	Attempts int64
+	// Answered callers got a primary answer to some attempt; the others gave
+	// up, or had no answer at the end.
+	Answered int64
+	GaveUp   int64
+	// Withheld counts the retries that the budget did not allow.
+	Withheld int64
+}
+
+// Record is one attempt, when its caller has been answered. Instants are since
+// the start of the run; Started and Begun are meaningful where their flags are.
+type Record struct {
+	Stream        int
+	Number        int64 // of the arrival in its stream
+	Attempt       int   // 0 is the caller's first
+	Class, Tenant string
+	Importance    int
+	Cost, Bytes   int64
+	Counted       bool // not of the warm-up
+
+	Scheduled  unit.Instant // of the caller's first attempt
+	Arrived    unit.Instant
+	HasStarted bool
+	Started    unit.Instant // got a slot
+	Answered   unit.Instant // what Overhead adds is not in it
+	Deadline   unit.Instant
+	Reason     reason.Reason
+	RetryAfter time.Duration
+}

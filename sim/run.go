@@ -1,0 +1,263 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/report"
+	"github.com/spillway-dev/spillway/workload"
+	"github.com/spillway-dev/spillway/workload/dice"
+)
+
+// run is a scenario in play.
+type run struct {
+	*Scenario
+	heap      heap
+	attempts  arena
+	resources []*resource
+	machines  []*boundary.Machine
+	classes   []*class
+	byName    map[string]*class
+	routes    []*class // by workload.Name of the class, filled in as they are met
+	streams   []*stream
+	collector *report.Collector
+
+	now     unit.Instant
+	last    unit.Instant // of the latest first attempt
+	end     unit.Instant // Until, or Never
+	cutoff  unit.Instant // For, or Never
+	callers int64        // attempts not answered, and callers who will try again
+	events  int64
+	record  Record
+	err     error
+}
+
+// class is a class of some resource.
+type class struct {
+	name     string
+	index    int // in its machine
+	resource *resource
+	call     Call
+	cfg      boundary.Class
+	tallies  []*report.Tally // by tenant
+}
+
+// stream is a source with its callers.
+type stream struct {
+	*Stream
+	class  *class // of those who name none
+	next   workload.Arrival
+	budget bucket
+	luck   *dice.Dice // of service times
+	jitter *dice.Dice
+	result CallersResult
+}
+
+// progressEvery events the caller of Run hears of progress: about 25 ms.
+const progressEvery = 1 << 16
+
+// Run plays the scenario. progress, if not nil, is told from time to time how
+// much of the offered load has been played, in virtual time; total is zero
+// where it is not known. The error says what is wrong with the scenario, why a
+// source ended early, or which account did not close.
+func Run(s Scenario, progress func(done, total time.Duration)) (*Result, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	r, err := newRun(&s)
+	if err != nil {
+		return nil, err
+	}
+	r.play(progress)
+	if r.err != nil {
+		return nil, r.err
+	}
+	return r.result()
+}
+
+func newRun(s *Scenario) (*run, error) {
+	r := &run{Scenario: s, byName: map[string]*class{}, end: unit.Never, cutoff: unit.Never}
+	if s.Until > 0 {
+		r.end = unit.Instant(s.Until)
+	}
+	options := s.Report
+	if s.For > 0 {
+		r.cutoff = unit.Instant(s.For)
+		options.For = s.For - s.WarmUp
+	}
+	r.collector = report.NewCollector(options)
+	for i := range s.Resources {
+		if err := r.openResource(&s.Resources[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range s.Streams {
+		r.openStream(i, &s.Streams[i])
+	}
+	for i, c := range s.Changes {
+		if !s.Unprotected {
+			r.heap.push(unit.Instant(c.At), changes, int32(i), 0)
+		}
+	}
+	if s.Sample != nil {
+		r.heap.push(0, samples, 0, 0)
+	}
+	return r, nil
+}
+
+func (r *run) openStream(i int, s *Stream) {
+	st := &stream{
+		Stream: s, class: r.classes[0], budget: newBucket(s.Callers.Budget),
+		luck:   dice.New(r.Seed, fmt.Sprintf("sim/service/%d", i)),
+		jitter: dice.New(r.Seed, fmt.Sprintf("sim/pauses/%d", i)),
+	}
+	if s.Class != "" {
+		st.class = r.byName[s.Class]
+	}
+	r.streams = append(r.streams, st)
+	r.await(i)
+}
+
+// await puts the stream's next arrival on the heap.
+func (r *run) await(i int) {
+	st := r.streams[i]
+	if !st.Source.Next(&st.next) || unit.Instant(st.next.At) >= r.cutoff {
+		if err := workload.Err(st.Source); err != nil {
+			r.fail(fmt.Errorf("stream %d: %w", i, err))
+		}
+		return
+	}
+	r.callers++
+	r.heap.push(unit.Instant(st.next.At), arrives, int32(i), 0)
+}
+
+// fail ends the run with an error.
+func (r *run) fail(err error) {
+	r.err = errors.Join(r.err, err)
+	r.end = -1
+}
+
+// play plays events until there is nobody left to answer, or the end.
+func (r *run) play(progress func(done, total time.Duration)) {
+	for {
+		at, k, what := r.nextEvent()
+		if at > r.end || at == unit.Never || r.callers == 0 && (r.For == 0 || at >= r.cutoff) {
+			break
+		}
+		r.now = at
+		r.events++
+		if k == wakesUp {
+			r.resources[what].wake(at)
+		} else {
+			r.take(r.heap.pop())
+		}
+		if r.Check {
+			r.check()
+		}
+		if r.events%progressEvery == 0 && progress != nil {
+			progress(min(time.Duration(at), max(r.For, 0)), r.For)
+		}
+		if r.err != nil {
+			return
+		}
+	}
+	if progress != nil {
+		progress(r.For, r.For)
+	}
+}
+
+// nextEvent returns the earliest event: the heap's, or a machine's wake-up.
+func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
+	at, k = unit.Never, samples
+	if len(r.heap.events) > 0 {
+		at, k = r.heap.events[0].at, r.heap.events[0].kind()
+	}
+	for i, m := range r.machines {
+		if next := m.Next(); next < at || next == at && k > wakesUp && next != unit.Never {
+			at, k, what = next, wakesUp, i
+		}
+	}
+	return at, k, what
+}
+
+// take plays an event of the heap.
+func (r *run) take(e event) {
+	switch e.kind() {
+	case arrives:
+		r.arrive(int(e.what))
+	case changes:
+		c := &r.Changes[e.what]
+		r.resources[c.Resource].reconfigure(e.at, c.Boundary)
+	case samples:
+		r.Sample(e.at, r.machines)
+		if next := e.at.Add(r.SampleEvery); next < r.cutoff || r.For == 0 {
+			r.heap.push(next, samples, 0, 0)
+		}
+	default:
+		a := r.attempts.at(e.what)
+		if a.life != e.life {
+			return // it has ended by then
+		}
+		switch e.kind() {
+		case workEnds:
+			r.workEnds(e.what, a)
+		case callTimesOut:
+			r.callTimesOut(e.what, a)
+		case callerLeaves:
+			r.callerLeaves(e.what, a)
+		case triesAgain:
+			r.callers-- // counted anew by offer
+			r.offer(e.what, a)
+		}
+	}
+}
+
+// arrive makes the stream's pending arrival its caller's first attempt.
+func (r *run) arrive(i int) {
+	st := r.streams[i]
+	n := &st.next
+	r.callers--
+	r.last = r.now
+	c := r.route(n.Class, st)
+	if c == nil {
+		return
+	}
+	what := r.attempts.take()
+	a := r.attempts.at(what)
+	a.number, a.scheduled = n.N, r.now
+	a.service, a.allowed, a.cost, a.bytes = n.Service, n.Deadline, n.Cost, n.Bytes
+	a.class, a.stream, a.tenant, a.level = c, int32(i), n.Tenant, n.Importance
+	st.budget.earn()
+	if r.counts(r.now) {
+		st.result.Callers++
+	}
+	r.await(i)
+	r.offer(what, a)
+}
+
+// counts reports whether what arrives at an instant is counted.
+func (r *run) counts(at unit.Instant) bool { return at >= unit.Instant(r.WarmUp) }
+
+// route returns the class of a name, or fails the run and returns nil.
+func (r *run) route(name workload.Name, st *stream) *class {
+	if name == 0 {
+		return st.class
+	}
+	for int(name) >= len(r.routes) {
+		r.routes = append(r.routes, nil)
+	}
+	if c := r.routes[name]; c != nil {
+		return c
+	}
+	text := r.Names.Classes.String(name)
+	c := r.byName[text]
+	if c == nil {
+		r.fail(fmt.Errorf("a request is of class %q, which no resource has", text))
+		return nil
+	}
+	r.routes[name] = c
+	return c
+}

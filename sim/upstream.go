@@ -1,0 +1,94 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/workload"
+)
+
+// Upstream is the model of what serves: a number of servers and one line, first
+// come first served, for what it is sent beyond them.
+type Upstream struct {
+	// Slots is how many pieces of work it serves at once; 0 is without limit.
+	Slots int
+	// Service is how long one takes when nothing is wrong, drawn for each
+	// attempt. Its zero value takes what the arrival says.
+	Service workload.Service
+	// Conditions say when it is slow or out.
+	Conditions workload.Conditions
+	// FailIn, if positive, is how soon work fails during an outage; what is
+	// being served when one begins fails at once. Otherwise all work stands
+	// still until the outage ends.
+	FailIn time.Duration
+	// NoticesCancel lets it stop work, waiting or being served, whose caller
+	// is gone or was told that it took too long.
+	NoticesCancel bool
+	// KeepsDeadline lets it stop work at a deadline that was passed on to it.
+	KeepsDeadline bool
+}
+
+// upstream is the state of an Upstream.
+type upstream struct {
+	Upstream
+	busy   int
+	line   line // with places of those who have left it
+	inLine int  // without
+}
+
+// free reports whether there is a server for one more.
+func (u *upstream) free() bool { return u.Slots == 0 || u.busy < u.Slots }
+
+// ends returns when work that is begun now ends, and whether it fails.
+func (u *upstream) ends(now unit.Instant, service time.Duration) (at unit.Instant, failed bool) {
+	start := time.Duration(now)
+	condition := u.Conditions.At(start)
+	if condition.Factor == 1 && (condition.Until == 0 || service <= condition.Until-start) {
+		return now.Add(service), false
+	}
+	finish := u.Conditions.Finish(start, service)
+	if u.FailIn <= 0 {
+		return unit.Instant(finish), false
+	}
+	for at := start; ; at, condition = condition.Until, u.Conditions.At(condition.Until) {
+		if condition.Out() {
+			if at == start {
+				return now.Add(u.FailIn), true
+			}
+			return unit.Instant(at), true
+		}
+		if condition.Until == 0 || finish <= condition.Until {
+			return unit.Instant(finish), false
+		}
+	}
+}
+
+// line is a queue of attempts in a ring that grows to the longest it has been.
+type line struct {
+	ring        []place
+	head, count int
+}
+
+// place is an attempt's in a line; stale once the attempt's life is another.
+type place struct {
+	what int32
+	life uint32
+}
+
+func (l *line) push(p place) {
+	if l.count == len(l.ring) {
+		grown := make([]place, max(64, 2*len(l.ring)))
+		n := copy(grown, l.ring[l.head:])
+		copy(grown[n:], l.ring[:l.head])
+		l.ring, l.head = grown, 0
+	}
+	l.ring[(l.head+l.count)&(len(l.ring)-1)] = p
+	l.count++
+}
+
+func (l *line) pop() place {
+	p := l.ring[l.head]
+	l.head = (l.head + 1) & (len(l.ring) - 1)
+	l.count--
+	return p
+}

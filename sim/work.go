@@ -1,0 +1,93 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// send hands an attempt's call to the upstream.
+func (res *resource) send(what int32, a *attempt) {
+	u := &res.upstream
+	if u.free() {
+		res.serve(what, a)
+		return
+	}
+	a.work = inLine
+	u.line.push(place{what, a.life})
+	u.inLine++
+	res.result.LineMost = max(res.result.LineMost, u.inLine)
+}
+
+// serve begins the work.
+func (res *resource) serve(what int32, a *attempt) {
+	r, u := res.run, &res.upstream
+	service := a.service
+	if !u.Service.Traced() {
+		luck := r.streams[a.stream].luck.At(uint64(a.number), uint64(a.try))
+		service = u.Service.Draw(&luck)
+	}
+	if service <= 0 {
+		r.fail(fmt.Errorf("request %d of stream %d has no service time; give upstream of %q one", a.number, a.stream, res.result.Name))
+		return
+	}
+	u.busy++
+	a.work, a.begun = served, r.now
+	at, failing := u.ends(r.now, service)
+	a.failing = failing
+	if r.Unprotected {
+		r.startStraight(a)
+	}
+	r.heap.push(at, workEnds, what, a.life)
+}
+
+// serveNext lets those in line have the servers that are free.
+func (res *resource) serveNext() {
+	u := &res.upstream
+	for u.line.count > 0 && u.free() {
+		p := u.line.pop()
+		a := res.run.attempts.at(p.what)
+		if a.life == p.life && a.work == inLine {
+			u.inLine--
+			res.serve(p.what, a)
+		}
+	}
+}
+
+// stop ends work early whose caller is gone. Its slot is given back by an event
+// of this instant, since the machine may be amid another.
+func (res *resource) stop(what int32, a *attempt, why reason.Reason) {
+	switch a.work {
+	case inLine:
+		res.upstream.inLine--
+	case served:
+		res.book(a, true)
+		res.upstream.busy--
+		res.serveNext()
+	default:
+		return
+	}
+	res.result.Stopped++
+	a.work, a.why = stopped, why
+	res.run.heap.push(res.run.now, workEnds, what, a.life)
+}
+
+// book enters the time that a server has worked.
+func (res *resource) book(a *attempt, wasted bool) {
+	d := time.Duration(res.run.now - a.begun)
+	res.result.Busy += d
+	if wasted {
+		res.result.Wasted += d
+	}
+}
+
+// bookEnd enters work that has ended by itself.
+func (res *resource) bookEnd(a *attempt, why reason.Reason) {
+	if why == reason.Failed {
+		res.result.Failed++
+	} else {
+		res.result.Served++
+	}
+	res.book(a, a.answered)
+}
