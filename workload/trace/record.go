@@ -1,0 +1,118 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/spillway-dev/spillway/workload"
+)
+
+// read returns the next line that is usable and wanted.
+func (r *Reader) read() (pending, error) {
+	for {
+		line, err := r.first, error(nil)
+		if r.first = nil; line == nil {
+			line, err = r.lines.next()
+		}
+		if err != nil && !errors.Is(err, errLongLine) {
+			return pending{}, err
+		}
+		if err == nil {
+			var p pending
+			var wanted bool
+			if p, wanted, err = r.parse(line); err == nil {
+				r.stats.Rows++
+				if wanted {
+					return p, nil
+				}
+				r.stats.Left++
+			}
+		}
+		if err != nil {
+			r.damaged(err)
+		}
+	}
+}
+
+func (r *Reader) damaged(err error) {
+	r.stats.Damaged++
+	if len(r.stats.First) < keptDamages {
+		reason := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", " "), "?")
+		r.stats.First = append(r.stats.First, Damage{r.lines.number, reason})
+	}
+}
+
+// parse turns a line into an arrival. wanted is false where "only" leaves it
+// out.
+func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
+	if r.row, err = r.layout.split(r.row[:0], line); err != nil {
+		return p, false, err
+	}
+	b, row := &r.bound, r.row
+	if p.at, p.dated, err = instant(b.terms[at], row); err != nil {
+		return p, false, inField(at, err)
+	}
+	if p.at < -int64(366*24*time.Hour) {
+		return p, false, inField(at, errors.New("it is more than a year before the start"))
+	}
+	if r.mapping.spread > 0 {
+		p.at += int64(float64(r.spread.Float64() * float64(r.mapping.spread)))
+	}
+	values := [fields]int64{cost: 1, count: 1}
+	for f, terms := range b.terms {
+		if terms == nil {
+			continue
+		}
+		switch field(f) {
+		case service, deadline:
+			values[f], err = length(terms, row)
+		case cost, bytesOf, importance, count:
+			values[f], err = number(terms, row)
+		}
+		if err != nil {
+			return p, false, inField(field(f), err)
+		}
+	}
+	if p.count = values[count]; p.count > maxCount {
+		return p, false, inField(count, fmt.Errorf("%d is more than %d", p.count, int64(maxCount)))
+	}
+	if b.only >= 0 && !bytes.Equal(row[b.only], b.equals) {
+		return p, false, nil
+	}
+	names := r.options.Names
+	p.arrival = workload.Arrival{
+		Service:    time.Duration(values[service]),
+		Deadline:   time.Duration(values[deadline]),
+		Cost:       max(1, values[cost]),
+		Bytes:      values[bytesOf],
+		Importance: int32(min(values[importance], math.MaxInt32)),
+		Session:    sessionOf(name(b.terms[session], row)),
+		Tenant:     names.Tenants.IDBytes(name(b.terms[tenant], row)),
+		Class:      names.Classes.IDBytes(name(b.terms[class], row)),
+	}
+	if p.arrival.Class == 0 && r.options.Class != "" {
+		p.arrival.Class = names.Classes.ID(r.options.Class)
+	}
+	return p, true, nil
+}
+
+func inField(f field, err error) error {
+	return errors.New(fieldNames[f] + ": " + err.Error())
+}
+
+// sessionOf returns the number of a session: a hash (FNV-1a), as only equality
+// matters and a trace has any number of them.
+func sessionOf(name []byte) uint64 {
+	if len(name) == 0 {
+		return 0
+	}
+	h := uint64(14695981039346656037)
+	for _, c := range name {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return h | 1
+}
