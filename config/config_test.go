@@ -139,18 +139,24 @@ func TestForUpstream(t *testing.T) {
 // A Config made in Go is held to the rules of a file.
 func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Class){
-		"order is":              func(k *Class) { k.Order = "best" },
-		"negative":              func(k *Class) { k.Deadline = -1 },
-		"too long":              func(k *Class) { k.Call.Timeout = 1 << 62 },
-		"is not a key":          func(k *Class) { k.Tenant.Key.Kind = "body" },
-		"key is missing":        func(k *Class) { k.Tenant.Queue = 3 },
-		"borrow is -1":          func(k *Class) { k.Borrow = -1 },
-		"contradicts":           func(k *Class) { k.WhenFull = WhenFull{Policy: FullReject, Block: Duration(time.Second)} },
-		"weights.a is 0":        func(k *Class) { k.Tenant = Tenant{Key: Key{Kind: FromClient}, Weights: map[string]int{"a": 0}} },
-		"not an upstream":       func(k *Class) { k.Upstream = "other" },
-		"is not a name":         func(k *Class) { k.Name = "a.b" },
-		"neither on nor off":    func(k *Class) { k.Feasible = "yes" },
-		"latency 1s, service 1": func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
+		"order is":                               func(k *Class) { k.Order = "best" },
+		"negative":                               func(k *Class) { k.Deadline = -1 },
+		"too long":                               func(k *Class) { k.Call.Timeout = 1 << 62 },
+		"is not a key":                           func(k *Class) { k.Tenant.Key.Kind = "body" },
+		"key is missing":                         func(k *Class) { k.Tenant.Queue = 3 },
+		"borrow is -1":                           func(k *Class) { k.Borrow = -1 },
+		"contradicts":                            func(k *Class) { k.WhenFull = WhenFull{Policy: FullReject, Block: Duration(time.Second)} },
+		"weights.a is 0":                         func(k *Class) { k.Tenant = Tenant{Key: Key{Kind: FromClient}, Weights: map[string]int{"a": 0}} },
+		"not an upstream":                        func(k *Class) { k.Upstream = "other" },
+		"is not a name":                          func(k *Class) { k.Name = "a.b" },
+		"neither on nor off":                     func(k *Class) { k.Feasible = "yes" },
+		"slots.max is not built yet":             func(k *Class) { k.Slots = Slots{Max: 9} },
+		"mode \"shadow\" is not built yet":       func(k *Class) { k.Mode.Kind = ModeShadow },
+		"mode \"10%\" is not built yet":          func(k *Class) { k.Mode = Mode{ModePercent, 10} },
+		"when_full \"persist\" is not built yet": func(k *Class) { k.WhenFull.Policy = FullPersist },
+		"call.retry_budget is not built yet":     func(k *Class) { k.Call.RetryBudget.Off = true },
+		"match.expr is not built yet (it comes with e": func(k *Class) { k.Match.Expr = "true" },
+		"latency 1s, service 1":                        func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
 	} {
 		c, err := ForUpstream("http://h", 4)
 		if err != nil {
@@ -258,6 +264,79 @@ func TestNotBuiltNamesKeysThatExist(t *testing.T) {
 		path, _, _ := strings.Cut(b.path, "=")
 		if !known[strings.TrimSuffix(path, ".1")] {
 			t.Errorf("%s is no key of the format", b.path)
+		}
+	}
+}
+
+// Words and shares of keys that are not built yet are understood today.
+func TestWordsOfLaterKeys(t *testing.T) {
+	for _, c := range []struct {
+		in     string
+		to     scalar
+		want   any
+		failed string
+	}{
+		{"off", new(RetryBudget), RetryBudget{Off: true}, ""},
+		{"10%", new(RetryBudget), RetryBudget{Percent: 10}, ""},
+		{"0%", new(RetryBudget), nil, "allows none"},
+		{"ten", new(RetryBudget), nil, "not a percentage"},
+		{"shadow", new(Mode), Mode{Kind: ModeShadow}, ""},
+		{"10%", new(Mode), Mode{ModePercent, 10}, ""},
+		{"on", new(Mode), nil, "not a mode"},
+		{"true", new(Switch), On, ""},
+		{"false", new(Switch), Off, ""},
+	} {
+		err := c.to.parse("!!str", c.in)
+		got := reflect.ValueOf(c.to).Elem().Interface()
+		switch {
+		case c.failed == "" && (err != nil || got != c.want):
+			t.Errorf("%T %s: %v, %v", c.to, c.in, got, err)
+		case c.failed == "" && got.(written).format() != c.in && c.want != On && c.want != Off:
+			t.Errorf("%T %s is written %s", c.to, c.in, got.(written).format())
+		case c.failed != "" && (err == nil || !strings.Contains(err.Error(), c.failed)):
+			t.Errorf("%T %s: %v, want %q", c.to, c.in, err, c.failed)
+		}
+	}
+}
+
+func TestWarningsOfLaterKeys(t *testing.T) {
+	c, err := ForUpstream("http://h", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Classes[0].Call.RetryBudget.Off = true
+	c.Classes[0].Call.Retries = 5
+	got := fmt.Sprint(c.Warnings())
+	if !strings.Contains(got, "retry_budget is off") {
+		t.Error(got)
+	}
+}
+
+func TestDefaultIsAnEmptyFileFilledIn(t *testing.T) {
+	c := Default()
+	if c.Listen.Value() != ":8080" || c.Admin.Value() != "127.0.0.1:9900" || c.Seed != 1 || c.Version != 1 {
+		t.Errorf("got %+v", c)
+	}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "upstreams is missing") {
+		t.Errorf("it has no upstream, but: %v", err)
+	}
+}
+
+// A message is one line whatever a key or a value holds.
+func TestAMessageIsOneLine(t *testing.T) {
+	for _, in := range []string{
+		"\"a\\nb\\x07\": 1\n", "upstreams: { \"a\\nb\": { url: x } }\n", strings.Repeat("k", 10_000) + ": 1\n",
+		"log: { level: \"a\\nb" + strings.Repeat("x", 10_000) + "\" }\n", "upstreams: { a: { service: { mix: [1, [1]] } } }\n",
+	} {
+		_, err := Parse("x", []byte(in))
+		if err == nil {
+			t.Errorf("%.40q is accepted", in)
+			continue
+		}
+		for _, e := range err.(Errors) {
+			if s := e.Error(); strings.ContainsAny(s, "\n\a") || len(s) > 400 {
+				t.Errorf("%.500q", s)
+			}
 		}
 	}
 }

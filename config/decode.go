@@ -55,7 +55,7 @@ func parseYAML(name string, data []byte) (root *yaml.Node, problem *Error) {
 	}
 	defer func() { // the library is not ours: what it panics with is a bad file, not the end
 		if r := recover(); r != nil {
-			root, problem = nil, fail(1, "is not YAML", "check quotes, brackets and indentation")
+			root, problem = nil, fail(1, "not YAML", "check quotes, brackets and indentation")
 		}
 	}()
 	in := yaml.NewDecoder(bytes.NewReader(data))
@@ -66,10 +66,10 @@ func parseYAML(name string, data []byte) (root *yaml.Node, problem *Error) {
 	case err != nil:
 		m := yamlLine.FindStringSubmatch(err.Error())
 		if m == nil {
-			return nil, fail(1, "is not YAML", "check quotes, brackets and indentation")
+			return nil, fail(1, "not YAML", "check quotes, brackets and indentation")
 		}
 		line, _ := strconv.Atoi(m[1])
-		return nil, fail(line, "is not YAML: "+m[2], "check quotes, brackets and indentation here and in the line above")
+		return nil, fail(line, "not YAML: "+m[2], "check quotes, brackets and indentation here and in the line above")
 	}
 	if err := in.Decode(&more); err != io.EOF {
 		return nil, fail(more.Line, "more than one document", "keep one; remove what follows the line ---")
@@ -78,7 +78,14 @@ func parseYAML(name string, data []byte) (root *yaml.Node, problem *Error) {
 }
 
 func (d *decoder) errAt(n *yaml.Node, path, what, fix string) {
-	if path != "" && !strings.HasPrefix(what, "unknown ") {
+	verb := strings.HasPrefix(what, "is ") || strings.HasPrefix(what, "has ")
+	switch {
+	case strings.HasPrefix(what, "unknown "):
+	case path == "" && verb:
+		what = "the file " + what
+	case verb:
+		what = path + " " + what
+	case path != "":
 		what = path + ": " + what
 	}
 	d.errs = append(d.errs, &Error{File: d.src.file, Line: n.Line, Column: n.Column, Path: path, What: what, Fix: fix})

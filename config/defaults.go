@@ -104,7 +104,7 @@ func (k *Class) fill() {
 		k.Session.Span = cmp.Or(k.Session.Span, defaultSpan)
 	}
 	k.Call.PassDeadline = cmp.Or(k.Call.PassDeadline, On)
-	if k.Call.RetryBudget == (RetryBudget{}) {
+	if k.Call.Retries > 0 && k.Call.RetryBudget == (RetryBudget{}) {
 		k.Call.RetryBudget.Percent = defaultRetryBudget
 	}
 	if k.Mode == (Mode{}) {

@@ -13,12 +13,12 @@ const maxErrors = 50
 
 // Error is one problem: where it is, what is wrong and what would be right.
 type Error struct {
-	File   string // as given to Load or Parse; empty for a Config made in Go
-	Line   int    // from 1; 0 where there is no file
-	Column int    // from 1, in characters
-	Path   string // the key's way from the top, "classes.checkout.slots"; empty for the file as a whole
-	What   string // what is wrong, without secrets
-	Fix    string // what would be right
+	File   string `json:"file"`   // as given to Load or Parse; empty for a Config made in Go
+	Line   int    `json:"line"`   // from 1; 0 where there is no file
+	Column int    `json:"column"` // from 1, in characters
+	Path   string `json:"path"`   // the key's way from the top, "classes.checkout.slots"; empty for the file as a whole
+	What   string `json:"what"`   // what is wrong, without secrets
+	Fix    string `json:"fix"`    // what would be right
 
 	unknown bool // an unknown key, which may be a known one misspelt
 }
@@ -56,10 +56,12 @@ func (es Errors) Unwrap() []error {
 
 // Warning is something that is allowed and probably not meant. Fields are as in [Error].
 type Warning struct {
-	File         string
-	Line, Column int
-	Path         string
-	What, Fix    string
+	File   string `json:"file"`
+	Line   int    `json:"line"`
+	Column int    `json:"column"`
+	Path   string `json:"path"`
+	What   string `json:"what"`
+	Fix    string `json:"fix"`
 }
 
 // String is one line: file:line:column: warning: what; fix.

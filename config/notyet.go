@@ -43,12 +43,25 @@ var notYet = []notBuilt{
 // notYet refuses what is not built. value is "" for a key or list entry, else =word.
 func (d *decoder) notYet(n *yaml.Node, path, value string) {
 	if b := notBuiltAt(path, value); b != nil {
-		what := "is not built yet"
-		if value != "" {
-			what = quote(value[1:]) + " is not built yet"
-		}
-		d.errAt(n, path, what+" (it comes with "+b.what+")", b.instead)
+		d.errAt(n, path, b.say(value), b.instead)
 	}
+}
+
+// notYet refuses the same in a Config made in Go, where it would be ignored without a word.
+func (k *checker) notYet(path, value string) bool {
+	b := notBuiltAt(path, value)
+	if b != nil {
+		k.report(path, b.instead, "%s", b.say(value))
+	}
+	return b != nil
+}
+
+func (b *notBuilt) say(value string) string {
+	what := "is not built yet"
+	if value != "" {
+		what = quote(value[1:]) + " is not built yet"
+	}
+	return what + " (it comes with " + b.what + ")"
 }
 
 func notBuiltAt(path, value string) *notBuilt {

@@ -65,6 +65,9 @@ func (k *checker) ranges(v reflect.Value, path string) {
 
 func (k *checker) value(x reflect.Value, at string, f field) {
 	t := x.Type()
+	if k.notYet(at, "") {
+		return
+	}
 	if c, ok := x.Interface().(choice); ok && !slices.Contains(c.values(), x.String()) {
 		k.report(at, oneOf(x.String(), c.values()), "is %s", quote(x.String()))
 		return
@@ -94,12 +97,16 @@ func (k *checker) value(x reflect.Value, at string, f field) {
 // scalar catches what only Go can make, such as a negative duration: what does not
 // read back is no value of the format.
 func (k *checker) scalar(x reflect.Value, at string, f field) {
+	text := x.Interface().(written).format()
+	if k.notYet(at, "="+text) {
+		return
+	}
 	tag := "!!str"
 	if x.Type() == reflect.TypeFor[Slots]() {
 		tag = "!!int"
 	}
 	again := reflect.New(x.Type()).Interface().(scalar)
-	if err := again.parse(tag, x.Interface().(written).format()); err != nil {
+	if err := again.parse(tag, text); err != nil {
 		p := err.(*problem)
 		k.report(at, p.fix, "%s", p.what)
 		return
