@@ -147,10 +147,27 @@ func (m *Machine) Check() error {
 	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
 	used, waiting := 0, 0
 	states := make([][pool.Abandoned + 1]int64, len(m.classes))
+	free, dated := 0, 0
 	for _, it := range m.items {
-		if it.State != pool.Free {
+		if it.State == pool.Free {
+			free++
+		} else {
 			states[it.Class][it.State]++
 		}
+		if it.Due.On() {
+			dated++
+			if it.State == pool.Free || it.State == pool.Running && it.Flowing {
+				fault("%v %v is on the agenda", it.State, Ticket(it.Ticket))
+			}
+		} else if it.State == pool.Waiting || it.State == pool.Blocked {
+			fault("%v %v is not on the agenda", it.State, Ticket(it.Ticket))
+		}
+	}
+	if free != len(m.free) || dated != m.due.Len() {
+		fault("%d items are free and %d on the agenda, %d and %d are counted", free, dated, len(m.free), m.due.Len())
+	}
+	if at := m.due.Next(); at < m.now {
+		fault("what was due at %v has not happened at %v", at, m.now)
 	}
 	for _, c := range m.classes {
 		used += c.Used()

@@ -44,26 +44,22 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 // none.
 func (m *Machine) queue(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant, out *Effects) Verdict {
 	cfg := c.Config()
-	why := c.Full(t, r.Bytes)
 	if cfg.MemoryLimit > 0 && r.Bytes > cfg.MemoryLimit {
 		return m.refuse(now, c, t, reason.QueueBytes) // it would not fit an empty room
 	}
-	for why != reason.None {
-		over := c.Bytes() + r.Bytes - cfg.MemoryLimit
-		if why != reason.QueueBytes {
-			over = 0
+	bytes := clampBytes(r.Bytes)
+	why := c.Full(t, bytes)
+	if why != reason.None && c.CanMakeWay(t, level(cfg, r.Importance), bytes) {
+		for why != reason.None {
+			m.evict(now, c.Victim(t), reason.Evicted, out)
+			why = c.Full(t, bytes)
 		}
-		victim := c.Victim(cfg.WhenFull, why, t, level(cfg, r.Importance), over)
-		if victim == nil {
-			break
-		}
-		m.evict(now, victim, reason.Evicted, out)
-		why = c.Full(t, r.Bytes)
 	}
 	switch {
 	case why == reason.None:
 		it := m.enrol(now, c, t, r, deadline)
 		m.enter(it)
+		m.admitBlocked(c) // where more than one had to make way
 		return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
 	case cfg.WhenFull == pool.Drop:
 		return m.refuse(now, c, t, reason.Dropped)
@@ -104,12 +100,18 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	it.Seq, it.Class, it.Tenant = m.seq, c.index, t
 	it.Offered, it.Deadline, it.Flowing = now, deadline, false
 	it.Importance = level(c.Config(), r.Importance)
-	it.Cost, it.Bytes = r.Cost.Clamp(), max(r.Bytes, 0)
+	it.Cost, it.Bytes = r.Cost.Clamp(), clampBytes(r.Bytes)
 	if c.Config().Tenants.Timed {
 		it.Cost = timed(c.Holding())
 	}
 	return it
 }
+
+// bytesMax bounds what a single request may be said to retain, so that sums
+// stay far from overflow.
+const bytesMax = 1 << 40
+
+func clampBytes(n int64) int64 { return min(max(n, 0), bytesMax) }
 
 // refuse accounts for a request that ends here.
 func (m *Machine) refuse(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) Verdict {

@@ -49,6 +49,10 @@ const (
 	RetryAfterMaxDefault = 30 * time.Second
 )
 
+// SlotsMax is the most slots of a class: more than any service runs at once,
+// and few enough for sums to stay far from overflow.
+const SlotsMax = 1 << 24
+
 // WithDefaults returns the class with every zero value that stands for a
 // default filled in.
 func (c Class) WithDefaults() Class {
@@ -78,8 +82,11 @@ func (c *Config) Validate() error {
 			fault("class %q appears twice; names must differ", cl.Name)
 		}
 		names[cl.Name] = true
-		if cl.Pool.Slots < 0 || cl.Pool.Borrow < 0 || cl.Pool.Slots+cl.Pool.Borrow == 0 {
-			fault("class %q: slots %d, borrow %d: nothing could ever run; slots must be at least 1", cl.Name, cl.Pool.Slots, cl.Pool.Borrow)
+		switch slots, borrow := cl.Pool.Slots, cl.Pool.Borrow; {
+		case slots < 0 || borrow < 0 || slots+borrow == 0:
+			fault("class %q: slots %d, borrow %d: nothing could ever run; slots must be at least 1", cl.Name, slots, borrow)
+		case slots > SlotsMax || borrow > SlotsMax:
+			fault("class %q: slots %d, borrow %d: at most %d make sense", cl.Name, slots, borrow, SlotsMax)
 		}
 		if cl.Pool.Levels < 0 || cl.Pool.Levels > pool.LevelsMax {
 			fault("class %q: %d importance levels; 1 to %d can be told apart", cl.Name, cl.Pool.Levels, pool.LevelsMax)

@@ -46,6 +46,7 @@ func (m *Machine) dispatch(now unit.Instant, out *Effects) {
 		it := c.Next(now)
 		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now)) {
 			m.evict(now, it, reason.Expired, out)
+			m.admitBlocked(c)
 			continue
 		}
 		m.take(c)
@@ -73,7 +74,9 @@ func (m *Machine) needy() *class {
 	return nil
 }
 
-// admitBlocked lets blocked producers into the places that came free.
+// admitBlocked lets blocked producers into the places that came free. It
+// follows whatever takes a waiter out of the room, so that nobody is blocked
+// before an empty one.
 func (m *Machine) admitBlocked(c *class) {
 	for it := c.Admit(); it != nil; it = c.Admit() {
 		m.waiting++

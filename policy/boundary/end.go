@@ -26,8 +26,9 @@ func (m *Machine) Done(now unit.Instant, t Ticket, o Outcome, out *Effects) {
 
 // Leave reports that the caller of a request is gone. A waiting one leaves the
 // room at once. One that was granted a slot but has not been started gives the
-// slot back: it is the only way in which a grant that raced with leaving is
-// returned. For work that has started, see Abandon.
+// slot back, also if its deadline has passed meanwhile: it is the only way in
+// which a grant that raced with leaving is returned. For work that has started,
+// see Abandon.
 func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 	now = m.advance(now, out)
 	it := m.find(t)
@@ -36,9 +37,8 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 	}
 	switch it.State {
 	case pool.Waiting, pool.Blocked:
-		m.withdraw(it)
-		m.answer(it, reason.CallerGone)
-		m.forget(it)
+		m.withdraw(it, reason.CallerGone)
+		m.admitBlocked(m.classes[it.Class])
 	case pool.Running, pool.Abandoned: // even if its deadline has passed since
 		m.finish(now, it, Outcome{Reason: reason.None})
 	}
@@ -60,12 +60,12 @@ func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
 }
 
 // Abandon reports that the caller of running work has been answered with the
-// given reason, or has gone, while the work goes on. It keeps its slot, is
-// counted as abandoned, and is let go at the class's hard cap.
+// given reason, or has gone (CallerGone), while the work goes on. It keeps its
+// slot, is counted as abandoned, and is let go at the class's hard cap.
 func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Effects) {
 	now = m.advance(now, out)
 	if it := m.find(t); it != nil && it.State == pool.Running {
-		m.abandon(now, it, why)
+		m.abandon(now, it, m.known(why))
 	}
 }
 
@@ -84,11 +84,7 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 		m.count(it, pool.Abandoned, -1)
 	} else {
 		m.count(it, pool.Running, -1)
-		why := o.Reason
-		if why == reason.None {
-			why = reason.CallerGone
-		}
-		m.answer(it, why)
+		m.answer(it, m.known(o.Reason))
 	}
 	if o.Reason != reason.None {
 		held := now.Sub(it.Started)
@@ -101,36 +97,49 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 			c.Correct(it.Tenant, o.Cost.Clamp()-it.Cost)
 		}
 	}
-	m.give(c)
 	t := it.Tenant
+	m.give(c)
 	m.forget(it)
 	c.Settle(t)
+	m.retire(c)
 }
 
 // timed is the cost of holding a slot for d.
 func timed(d time.Duration) unit.Cost { return unit.Cost(d / time.Microsecond).Clamp() }
 
-// evict answers a waiting item and takes it out of its room.
-func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {
-	c, t := m.classes[it.Class], it.Tenant
-	out.add(Effect{
-		Kind: Refuse, Reason: why, Ticket: Ticket(it.Ticket), Class: it.Class,
-		RetryAfter: m.promise(now, c, t, why),
-	})
-	m.withdraw(it)
-	m.answer(it, why)
-	m.forget(it)
-	c.Settle(t)
+// known returns the reason to enter into the account: None stands for a caller
+// that left.
+func (m *Machine) known(why reason.Reason) reason.Reason {
+	if int(why) >= reason.Count {
+		m.bug("a request was answered with %v", why)
+		return reason.Unknown
+	}
+	if why == reason.None {
+		return reason.CallerGone
+	}
+	return why
 }
 
-// withdraw takes a waiting or blocked item out of the room and lets a blocked
-// producer into its place.
-func (m *Machine) withdraw(it *pool.Item) {
-	c := m.classes[it.Class]
+// evict answers a waiting or blocked item and takes it out of its room.
+func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {
+	out.add(Effect{
+		Kind: Refuse, Reason: why, Ticket: Ticket(it.Ticket), Class: it.Class,
+		RetryAfter: m.promise(now, m.classes[it.Class], it.Tenant, why),
+	})
+	m.withdraw(it, why)
+}
+
+// withdraw takes a waiting or blocked item out of the room, for the given
+// reason. Whom its place goes to is the caller's affair, see admitBlocked.
+func (m *Machine) withdraw(it *pool.Item, why reason.Reason) {
+	c, t := m.classes[it.Class], it.Tenant
 	if it.State == pool.Waiting {
 		m.waiting--
 	}
 	c.Remove(it)
 	m.count(it, pool.Waiting, -1)
-	m.admitBlocked(c)
+	m.answer(it, why)
+	m.forget(it)
+	c.Settle(t)
+	m.retire(c)
 }

@@ -62,6 +62,15 @@ func (m *Machine) open(cfg Class) {
 	})
 }
 
+// retire gives back what a class that is no longer configured was guaranteed,
+// once it has drained.
+func (m *Machine) retire(c *class) {
+	if c.closed && c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
+		c.Resize(0, 0)
+		m.relimit()
+	}
+}
+
 // relimit sets the resource's limit to what its classes are guaranteed.
 func (m *Machine) relimit() {
 	sum := 0
@@ -123,5 +132,8 @@ func (m *Machine) forget(it *pool.Item) {
 	index := uint32(it.Ticket)
 	it.State, it.Tenant = pool.Free, nil
 	it.Ticket += 1 << 32
+	if it.Ticket>>32 == 0 {
+		it.Ticket += 1 << 32 // the zero ticket names none
+	}
 	m.free = append(m.free, index)
 }

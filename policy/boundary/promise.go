@@ -10,19 +10,24 @@ import (
 
 // A refused caller is told when to come back by a virtual calendar: each
 // refusal gets the next free instant of what refused it, and no two get the
-// same. The calendar advances by the time between two slots coming free, so
-// that callers who obey come back as fast as they can be served; under a
-// lasting overload the hints grow, and when it ends time catches up with the
-// calendar by itself.
+// same. Under a lasting overload the hints grow, and when it ends time catches
+// up with the calendar by itself.
 //
 //	at      = max(calendar, now) + step
-//	step    = holding time / slots                 for the room
+//	step    = 3 x holding time / slots             for the room
 //	        = that x sum of weights / weight       for a tenant's own bound
-//	hint    = at - now, up to a quarter later
+//	hint    = at - now, up to a half later
 //	        = uniform in [max/2, max]              once the calendar is full
 //
-// The random quarter keeps those apart who were refused at the same place by
-// several gateways.
+// Two of three slots are left to those who come for the first time. Were all
+// promised to those who come again, clients that obey to the second would still
+// offer twice what can be served: who is served comes back with new work at the
+// rate of service, and as many come back as they were told. With one slot in
+// three promised it settles at 1 + 1/3 of capacity. The random half keeps those
+// apart who were refused at the same place by several gateways.
+
+// promised: one slot in so many is promised to those who were refused.
+const promised = 3
 
 // stepUnknown separates hints while no holding time is known.
 const stepUnknown = 100 * time.Millisecond
@@ -30,7 +35,7 @@ const stepUnknown = 100 * time.Millisecond
 // promise returns when a request of tenant t that is refused for the given
 // reason should come back.
 func (m *Machine) promise(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) time.Duration {
-	calendar, step := &c.calendar, c.Interval()
+	calendar, step := &c.calendar, promised*c.Interval()
 	if step <= 0 {
 		step = stepUnknown
 	}
@@ -44,5 +49,5 @@ func (m *Machine) promise(now unit.Instant, c *class, t *pool.Tenant, why reason
 		return half + time.Duration(m.chance.Below(int64(half)+1))
 	}
 	*calendar = at
-	return min(hint+time.Duration(m.chance.Below(int64(hint)/4+1)), c.RetryAfterMax)
+	return min(hint+time.Duration(m.chance.Below(int64(hint)/2+1)), c.RetryAfterMax)
 }

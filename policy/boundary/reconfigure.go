@@ -15,7 +15,9 @@ func (m *Machine) Drain(now unit.Instant, out *Effects) {
 // Reconfigure applies another configuration to the running machine, whole or
 // not at all. Classes are known by name and keep their index, their waiters,
 // their accounts and what was measured; new ones are appended; one that is no
-// longer there takes in nothing and drains. A lowered figure cancels nothing.
+// longer there takes in nothing, drains and then gives its slots back, but its
+// account stays, and it is the same class again if it comes back. A lowered
+// figure cancels nothing.
 func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error {
 	if err := cfg.Validate(); err != nil {
 		return fmt.Errorf("reconfigure %s: %w", m.name, err)
@@ -29,6 +31,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		cl, ok := wanted[c.Name]
 		c.closed = !ok
 		if !ok {
+			m.retire(c)
 			continue
 		}
 		delete(wanted, c.Name)

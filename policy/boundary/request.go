@@ -27,8 +27,9 @@ type Request struct {
 }
 
 // Ticket names a request from its offer to the end of its work. The zero
-// Ticket names none. A ticket is never used again, so that an event that comes
-// too late finds nobody instead of somebody else.
+// Ticket names none. A ticket is not used again before four billion others have
+// had its index, so that an event that comes too late finds nobody instead of
+// somebody else.
 type Ticket uint64
 
 // Index returns a small number that no other request in the machine has at the

@@ -7,7 +7,7 @@ import (
 
 // Buckets are log-linear: 32 to each power of two, so that a bucket's edges
 // are within 3.2 % of each other. The first bucket is 1 microsecond wide; the
-// last begins at about 9.5 hours, past every deadline a class may have.
+// last begins at about 19 hours, past every deadline a class may have.
 const (
 	subBits     = 5
 	subBuckets  = 1 << subBits
@@ -20,9 +20,9 @@ const (
 // of 0.9 rests on at least a hundred samples above it.
 const quantileWindow = 2048
 
-// Quantile follows one quantile of durations. A sample takes constant time:
-// the marker between "below" and "above" moves a step or two as counts come
-// in, as in the merge step of a counting sort.
+// Quantile follows one quantile of durations. A sample takes constant time: the
+// marker moves with the quantile, over a bucket or two where samples lie close
+// together and never over more than all 1024.
 type Quantile struct {
 	percent int64
 	count   [buckets]uint32
@@ -76,10 +76,15 @@ func (q *Quantile) settle() {
 	}
 }
 
+// halve forgets half of what was counted. The odd one of a bucket is carried to
+// the next bucket that has one, so that a tail of single samples keeps its
+// weight.
 func (q *Quantile) halve() {
 	q.total, q.below = 0, 0
+	odd := uint32(0)
 	for i := range q.count {
-		q.count[i] /= 2
+		n := q.count[i] + odd
+		q.count[i], odd = n/2, n%2
 		q.total += int64(q.count[i])
 		if i < q.marker {
 			q.below += int64(q.count[i])

@@ -3,29 +3,39 @@ package fair
 import "github.com/spillway-dev/spillway/policy/unit"
 
 // A Flow is one tenant's place in a schedule. It is embedded in the tenant's
-// record and belongs to one Scheduler. Weight and Rank are read at pick time,
-// so a change applies from the next pick on.
+// record and belongs to one Scheduler. Weight and Rank are read here and
+// changed through [Scheduler.Set].
 type Flow struct {
-	// Weight is the tenant's share relative to the others', at least 1.
+	// Weight is the tenant's share relative to the others', 1 .. WeightMax.
 	Weight int64
 	// Rank orders tenants under priority: 0 first.
 	Rank int
 	// Owner is whoever the flow belongs to; set once, never looked at here.
 	Owner any
 
+	credit unit.Cost // what is left to spend in the turn: requests or cost
+
 	// The place in a Ring.
 	next, prev *Flow
-	deficit    unit.Cost
-	epoch      uint64 // the ring's epoch in which deficit was last true
 
-	// The place in a Ranks.
+	// The place in a heap: of Ranks by rank, of Deficit by the round of the
+	// next turn.
+	key   int64
 	seq   uint64
-	index int // in the heap, plus one
+	index int    // plus one
+	epoch uint64 // the Deficit's epoch in which key and credit were true
 }
+
+// WeightMax bounds a weight, so that sums of weights stay far from overflow.
+const WeightMax = 1 << 20
 
 // Forget clears what a schedule that is gone knew of the flow.
 func (f *Flow) Forget() {
-	f.next, f.prev, f.deficit, f.epoch, f.seq, f.index = nil, nil, 0, 0, 0, 0
+	*f = Flow{Weight: f.Weight, Rank: f.Rank, Owner: f.Owner}
+}
+
+func (f *Flow) set(weight int64, rank int) {
+	f.Weight, f.Rank = min(max(weight, 1), WeightMax), rank
 }
 
 // A Scheduler orders the flows that have something waiting. It is not safe
@@ -37,7 +47,7 @@ type Scheduler interface {
 	// is not in the schedule is left alone.
 	Leave(*Flow)
 	// Next returns the flow whose turn it is, or nil if none waits. It may
-	// end turns that are used up, but serves nothing: two calls in a row
+	// end a turn that is used up, but serves nothing: two calls in a row
 	// return the same flow.
 	Next() *Flow
 	// Serve charges the flow that Next returned for one request.
@@ -48,8 +58,9 @@ type Scheduler interface {
 	// Weight returns the sum of the weights of the flows that wait, and at
 	// least 1.
 	Weight() int64
-	// Reweigh sets the weight of a flow, in the schedule or not.
-	Reweigh(*Flow, int64)
+	// Set changes the weight (1 .. WeightMax, or cut to it) and the rank of a
+	// flow, in the schedule or not.
+	Set(f *Flow, weight int64, rank int)
 }
 
 // Policy names a way to choose the next tenant.
@@ -68,7 +79,12 @@ const (
 var policyNames = [...]string{"fifo", "priority", "rr", "wrr", "drr"}
 
 // String returns the policy as the configuration writes it.
-func (p Policy) String() string { return policyNames[p] }
+func (p Policy) String() string {
+	if int(p) < len(policyNames) {
+		return policyNames[p]
+	}
+	return "unknown"
+}
 
 // ParsePolicy returns the policy with the given name.
 func ParsePolicy(name string) (Policy, bool) {
@@ -87,11 +103,11 @@ func New(p Policy) Scheduler {
 	case Priority:
 		return &Ranks{}
 	case RR:
-		return &Ring{equal: true, unitCost: true}
+		return &Ring{equal: true}
 	case WRR:
-		return &Ring{unitCost: true}
-	case DRR:
 		return &Ring{}
+	case DRR:
+		return &Deficit{}
 	}
 	return nil
 }

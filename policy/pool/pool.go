@@ -31,11 +31,16 @@ type Pool struct {
 	cfg     Config
 	holding estimate.Mean
 	service estimate.Quantile
+	recent  estimate.Recent
+	// serviceTime is what the last two say together.
+	serviceTime time.Duration
 
 	// Derived, and re-derived when the holding time has moved by more than
-	// 1/64: the time between two slots coming free, and where the bound is
+	// 1/64: the time between two slots coming free, with the slots that are
+	// guaranteed and with all that may be borrowed, and where the bound is
 	// from.
 	interval    time.Duration
+	shortest    time.Duration
 	derivedFrom time.Duration
 	boundFrom   plan.BoundFrom
 }
@@ -73,16 +78,21 @@ func (p *Pool) Holding() time.Duration {
 }
 
 // ServiceTime returns what nine of ten calls take, or 0 while too few have
-// been measured.
-func (p *Pool) ServiceTime() time.Duration {
-	if p.service.Samples() < samplesMin {
-		return 0
+// been measured. It is never more than the longest of the last calls took, so
+// that a slow hour is forgotten as soon as it is over.
+func (p *Pool) ServiceTime() time.Duration { return p.serviceTime }
+
+func (p *Pool) served(took time.Duration) {
+	p.service.Add(took)
+	p.recent.Add(took)
+	if p.service.Samples() >= samplesMin {
+		p.serviceTime = min(p.service.Value(), p.recent.Value())
 	}
-	return p.service.Value()
 }
 
-// Interval returns the mean time between two slots coming free while all are
-// held, at least a nanosecond; 0 while the holding time is not known.
+// Interval returns the mean time between two slots coming free while all
+// guaranteed ones are held, at least a nanosecond; 0 while the holding time is
+// not known.
 func (p *Pool) Interval() time.Duration { return p.interval }
 
 // AllowedWait returns how long a request may wait and stay inside its budget.
@@ -104,10 +114,10 @@ func (p *Pool) Full(t *Tenant, bytes int64) reason.Reason {
 func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
 
 // PredictWait returns how long an arrival of t will wait at the least: until
-// all who are sure to go first have found a slot. It is a lower estimate, per
-// order and fairness policy; see Room.ahead.
+// all who are sure to go first have found a slot, borrowed ones included. It is
+// a lower estimate, per order and fairness policy; see Room.ahead.
 func (p *Pool) PredictWait(t *Tenant, now unit.Instant) time.Duration {
-	hi, lo := bits.Mul64(uint64(p.ahead(t, now)), uint64(p.interval))
+	hi, lo := bits.Mul64(uint64(p.ahead(t, now)), uint64(p.shortest))
 	if hi != 0 || lo > math.MaxInt64/2 {
 		return math.MaxInt64 / 2
 	}
@@ -116,7 +126,7 @@ func (p *Pool) PredictWait(t *Tenant, now unit.Instant) time.Duration {
 
 // Began takes in the time to the first byte of an answer that flows: what
 // serving took, however long the answer lasts.
-func (p *Pool) Began(after time.Duration) { p.service.Add(after) }
+func (p *Pool) Began(after time.Duration) { p.served(after) }
 
 // Ended takes in one call that gave its slot back: how long it held it, and
 // whether it was served, since what fails at once says nothing about how long
@@ -124,7 +134,7 @@ func (p *Pool) Began(after time.Duration) { p.service.Add(after) }
 func (p *Pool) Ended(held time.Duration, served bool) {
 	p.holding.Add(held)
 	if served {
-		p.service.Add(held)
+		p.served(held)
 	}
 	drift := p.Holding() - p.derivedFrom
 	if drift > p.derivedFrom>>6 || -drift > p.derivedFrom>>6 {
@@ -154,9 +164,10 @@ func (p *Pool) Correct(t *Tenant, d unit.Cost) {
 func (p *Pool) derive() {
 	p.derivedFrom = p.Holding()
 	slots := max(p.own, min(p.borrow, 1))
-	p.interval = 0
+	p.interval, p.shortest = 0, 0
 	if p.derivedFrom > 0 && slots > 0 {
 		p.interval = max(p.derivedFrom/time.Duration(slots), 1)
+		p.shortest = max(p.derivedFrom/time.Duration(p.Most()), 1)
 	}
 	in := plan.BoundInput{
 		AllowedWait: p.AllowedWait(),
@@ -174,45 +185,49 @@ func (p *Pool) derive() {
 }
 
 // Reconfigure applies a new configuration to a pool in use. What waits and
-// runs stays; a room that is now too small empties by itself. The fairness
-// policy, the number of levels and displacement can change only while nobody
-// waits: until then the new values of those three are not taken over.
+// runs stays; a room that is now too small empties by itself.
 func (p *Pool) Reconfigure(cfg Config) {
-	if p.waiting+p.blocked.len > 0 {
-		cfg.Tenants.Policy = p.cfg.Tenants.Policy
-		cfg.Levels = p.cfg.Levels
-		if (cfg.WhenFull == Displace) != (p.cfg.WhenFull == Displace) {
-			cfg.WhenFull = p.cfg.WhenFull
-		}
-	}
+	old := p.cfg
 	p.cfg = cfg
 	p.Resize(cfg.Slots, cfg.Borrow)
-	p.reshape()
+	p.order, p.bytesMax = cfg.Order, max(cfg.MemoryLimit, 0)
+	p.Tenants.cfg = cfg.Tenants
+	for _, t := range p.known { // order does not matter: each tenant is set by itself
+		p.configure(t, p.scheduler)
+	}
+	if cfg.Tenants.Policy != old.Tenants.Policy || cfg.levels() != old.levels() ||
+		(cfg.WhenFull == Displace) != (old.WhenFull == Displace) {
+		p.rebuild()
+	}
+	p.Trim()
 	p.derive()
 }
 
-// reshape gives the room the scheduler, the levels and the tenants' weights
-// of the configuration.
-func (p *Pool) reshape() {
-	p.order, p.bytesMax = p.cfg.Order, max(p.cfg.MemoryLimit, 0)
-	p.Tenants.cfg = p.cfg.Tenants
-	if p.waiting+p.blocked.len == 0 {
-		p.scheduler = fair.New(p.cfg.Tenants.Policy)
-		p.Room.levels = make([]list, p.cfg.levels())
-		p.Tenants.levels = 0
-		if p.cfg.WhenFull == Displace {
-			p.Tenants.levels = p.cfg.levels()
-		}
+// rebuild lines everybody who waits up again, in the order of arrival, under
+// the scheduler and the levels of the configuration.
+func (p *Pool) rebuild() {
+	var waiting []*Item
+	for it := p.Oldest(); it != nil; it = p.Oldest() {
+		waiting = append(waiting, it)
+		p.Remove(it)
+	}
+	least := uint8(p.cfg.levels() - 1)
+	p.scheduler = fair.New(p.cfg.Tenants.Policy)
+	p.Room.levels = make([]list, p.cfg.levels())
+	p.Tenants.levels = 0
+	if p.cfg.WhenFull == Displace {
+		p.Tenants.levels = p.cfg.levels()
 	}
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
-		p.configure(t, p.scheduler)
-		if p.waiting+p.blocked.len == 0 {
-			t.flow.Forget()
-			t.levels = nil
-			if p.Tenants.levels > 0 {
-				t.levels = make([]list, p.Tenants.levels)
-			}
-		}
+		t.flow.Forget()
+		t.levels = p.Tenants.newLevels()
+	}
+	for _, it := range waiting {
+		it.Importance = min(it.Importance, least)
+		p.Enter(it)
+	}
+	for it := p.blocked.head; it != nil; it = it.links[byBlocked].next {
+		it.Importance = min(it.Importance, least)
 	}
 }
 
@@ -227,7 +242,7 @@ func (p *Pool) Check() error {
 	tenants, idle := 0, 0
 	for _, t := range p.known { // order does not matter: a sum
 		tenants += t.queue.len
-		if t.idle != nil {
+		if t.idle {
 			idle++
 			if t.busy() {
 				return fmt.Errorf("tenant %q is busy and filed among the idle", t.Name)
@@ -239,6 +254,8 @@ func (p *Pool) Check() error {
 		return fmt.Errorf("levels hold %d waiters, %d bytes; the room counts %d, %d", n, bytes, p.waiting, p.bytes)
 	case tenants != p.waiting:
 		return fmt.Errorf("tenants hold %d waiters; the room counts %d", tenants, p.waiting)
+	case p.waiting == 0 && p.blocked.len > 0:
+		return fmt.Errorf("%d producers are blocked before an empty room", p.blocked.len)
 	case idle != p.idle || p.idle > p.keep():
 		return fmt.Errorf("%d tenants are idle, %d are counted, %d may be kept", idle, p.idle, p.keep())
 	}

@@ -104,10 +104,11 @@ func (r *Room) Hold(it *Item) {
 }
 
 // Admit moves the longest blocked producer into the room, if there is one and
-// it fits, and returns it.
+// it fits, and returns it. Into an empty room it fits always, or one whose bound
+// has fallen to zero meanwhile would be held beside free slots.
 func (r *Room) Admit() *Item {
 	it := r.blocked.head
-	if it == nil || r.Full(it.Tenant, 0, it.Bytes) != reason.None {
+	if it == nil || r.waiting > 0 && r.Full(it.Tenant, 0, it.Bytes) != reason.None {
 		return nil
 	}
 	r.blocked.remove(it, byBlocked)

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"math"
+	"strings"
 
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/tally"
@@ -20,7 +21,8 @@ type Tenant struct {
 	queue  list
 	levels []list // by importance; nil unless the room displaces
 
-	idle, younger, older *Tenant // idle points to itself while in the list of the idle
+	idle           bool // in the list of the idle
+	younger, older *Tenant
 }
 
 // Waiting returns how many of the tenant's requests are in the room.
@@ -54,16 +56,25 @@ func newTenants(cfg TenantConfig, levels int) Tenants {
 	return ts
 }
 
-// Get returns the tenant of that name, remembered from now on. It takes
-// constant time and allocates only for a name that is not known.
+// Get returns the tenant of that name, which is not forgotten before Settle
+// has been called for it. It takes constant time and allocates only for a name
+// that is not known.
 func (ts *Tenants) Get(name string) *Tenant {
 	if name == "" {
 		return ts.sole
 	}
-	if t := ts.known[name]; t != nil {
-		return t
+	return ts.get(name)
+}
+
+func (ts *Tenants) get(name string) *Tenant {
+	t := ts.known[name]
+	switch {
+	case t == nil:
+		return ts.enter(name)
+	case t.idle:
+		ts.unlist(t) // or settling somebody else's account could forget it
 	}
-	return ts.enter(name)
+	return t
 }
 
 // Find returns the tenant of that name if it is remembered.
@@ -83,25 +94,18 @@ func (ts *Tenants) Len() int { return len(ts.known) }
 // Settle files t among the idle or takes it from them, after its counts
 // changed. It is called once at the end of each event that touched t.
 func (ts *Tenants) Settle(t *Tenant) {
-	if t == ts.sole {
-		return
+	if t != ts.sole {
+		ts.settle(t)
 	}
-	listed := t.idle != nil
-	if t.busy() {
-		if listed {
-			ts.unlist(t)
-		}
-		return
-	}
-	if listed {
-		if t == ts.newest {
-			return
-		}
+}
+
+func (ts *Tenants) settle(t *Tenant) {
+	switch busy := t.busy(); {
+	case busy && t.idle:
 		ts.unlist(t)
-	}
-	ts.list(t)
-	if ts.idle > ts.keep() {
-		ts.forget(ts.oldest)
+	case !busy && !t.idle:
+		ts.list(t)
+		ts.Trim()
 	}
 }
 
@@ -113,14 +117,28 @@ func (ts *Tenants) keep() int {
 }
 
 func (ts *Tenants) enter(name string) *Tenant {
-	t := &Tenant{Name: name}
+	t := &Tenant{Name: strings.Clone(name)} // not the header or URL it was cut from
 	t.flow.Owner = t
-	if ts.levels > 0 {
-		t.levels = make([]list, ts.levels)
-	}
+	t.levels = ts.newLevels()
 	ts.configure(t, nil)
-	ts.known[name] = t
+	ts.known[t.Name] = t
 	return t
+}
+
+// newLevels returns a tenant's lists by importance, or nil unless the room
+// displaces.
+func (ts *Tenants) newLevels() []list {
+	if ts.levels == 0 {
+		return nil
+	}
+	return make([]list, ts.levels)
+}
+
+// Trim forgets the longest idle until no more are remembered than may be.
+func (ts *Tenants) Trim() {
+	for ts.idle > ts.keep() {
+		ts.forget(ts.oldest)
+	}
 }
 
 // configure reads t's weight and rank from the configuration.
@@ -132,16 +150,15 @@ func (ts *Tenants) configure(t *Tenant, s fair.Scheduler) {
 	if r, ok := ts.cfg.Ranks[t.Name]; ok {
 		rank = r
 	}
-	t.flow.Rank = rank
 	if s == nil {
-		t.flow.Weight = weight
+		t.flow.Weight, t.flow.Rank = min(weight, fair.WeightMax), rank
 		return
 	}
-	s.Reweigh(&t.flow, weight)
+	s.Set(&t.flow, weight, rank)
 }
 
 func (ts *Tenants) list(t *Tenant) {
-	t.idle = t
+	t.idle = true
 	t.older = ts.newest
 	if ts.newest != nil {
 		ts.newest.younger = t
@@ -163,7 +180,7 @@ func (ts *Tenants) unlist(t *Tenant) {
 	} else {
 		ts.newest = t.older
 	}
-	t.idle, t.younger, t.older = nil, nil, nil
+	t.idle, t.younger, t.older = false, nil, nil
 	ts.idle--
 }
 

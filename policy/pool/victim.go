@@ -1,44 +1,63 @@
 package pool
 
-import "github.com/spillway-dev/spillway/policy/reason"
-
-// Victim returns the waiter that has to go so that the arrival can enter a
-// room that is full for the given reason, or nil if it is the arrival that has
-// to go. needed is how many bytes the arrival is over the room's limit.
-func (r *Room) Victim(w WhenFull, why reason.Reason, t *Tenant, importance uint8, needed int64) *Item {
-	switch w {
+// CanMakeWay reports whether evicting waiters lets an arrival of t into a full
+// room, under the room's rule for that. Nobody is evicted in vain: it is asked
+// before the first Victim is.
+func (p *Pool) CanMakeWay(t *Tenant, importance uint8, bytes int64) bool {
+	cfg := &p.cfg
+	own := 0 // of the tenant's, how many have to go before it is below its own bound
+	if q := cfg.Tenants.Queue; q > 0 {
+		own = int(t.Tally.Waiting) - q + 1
+	}
+	all := p.waiting - p.bound + 1
+	over := int64(0)
+	if p.bytesMax > 0 {
+		over = p.bytes + bytes - p.bytesMax
+	}
+	switch cfg.WhenFull {
 	case DropOldest:
+		return p.bound > 0 && t.queue.len >= own
+	case Displace:
+		ownLess, _ := less(t.levels, importance)
+		allLess, bytesLess := less(p.Room.levels, importance)
+		return ownLess >= own && allLess >= all && bytesLess >= over
+	}
+	return false
+}
+
+// less returns how many waiters are less important than importance, and what
+// they retain.
+func less(levels []list, importance uint8) (n int, bytes int64) {
+	for i := int(importance) + 1; i < len(levels); i++ {
+		n += levels[i].len
+		bytes += levels[i].bytes
+	}
+	return n, bytes
+}
+
+// Victim returns the waiter that has to go next so that an arrival of t gets
+// in. CanMakeWay has said that there are enough.
+func (p *Pool) Victim(t *Tenant) *Item {
+	q := p.cfg.Tenants.Queue
+	tenantFull := q > 0 && t.Tally.Waiting >= int64(q)
+	if p.cfg.WhenFull == DropOldest {
 		if t.queue.head != nil {
 			return t.queue.head
 		}
-		if why == reason.TenantFull {
-			return nil // all of the tenant's are blocked, none waits
-		}
-		return r.Oldest()
-	case Displace:
-		levels := r.levels
-		if why == reason.TenantFull {
-			levels = t.levels
-		}
-		return lessImportant(levels, importance, needed)
+		return p.Oldest()
 	}
-	return nil
+	if tenantFull {
+		return leastImportant(t.levels)
+	}
+	return leastImportant(p.Room.levels)
 }
 
-// lessImportant returns the newest waiter of the least important level below
-// importance, if those below retain at least the bytes needed between them:
-// nobody is evicted in vain.
-func lessImportant(levels []list, importance uint8, needed int64) *Item {
-	var victim *Item
-	var bytes int64
-	for i := len(levels) - 1; i > int(importance); i-- {
-		if victim == nil {
-			victim = levels[i].tail
+// leastImportant returns the newest of the least important waiters.
+func leastImportant(levels []list) *Item {
+	for i := len(levels) - 1; i >= 0; i-- {
+		if levels[i].tail != nil {
+			return levels[i].tail
 		}
-		bytes += levels[i].bytes
 	}
-	if bytes < needed {
-		return nil
-	}
-	return victim
+	return nil
 }
