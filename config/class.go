@@ -11,7 +11,7 @@ type Class struct {
 	Budget      Budget     `yaml:"budget" doc:"What a request may take; the waiting room's bound follows: (latency - service) x throughput."`
 	Memory      Memory     `yaml:"memory" doc:"What waiting requests may hold; cuts the bound."`
 	Order       Order      `yaml:"order" default:"adaptive" doc:"Who is next inside a tenant's queue: oldest first, newest first, or oldest first until the oldest has waited too long for the prediction to be right."`
-	MaxAge      Duration   `yaml:"max_age" min:"1ms" max:"24h" doc:"With lifo or adaptive: how long an old request may be passed over before it is served or refused for good. Default: the allowed wait, budget.latency - budget.service."`
+	MaxAge      Duration   `yaml:"max_age" min:"1ms" max:"24h" doc:"With lifo or adaptive: how long an old request may be passed over before it is served or refused for good. Default: until its deadline."`
 	WhenFull    WhenFull   `yaml:"when_full" default:"reject" doc:"What becomes of a request for which the waiting room has no place."`
 	Deadline    Duration   `yaml:"deadline" default:"30s" min:"1ms" max:"24h" large:"10m" doc:"How long a request may take in all if the caller names none."`
 	MaxDeadline Duration   `yaml:"max_deadline" default:"5m" min:"1ms" max:"24h" large:"1h" doc:"The longest deadline a caller may name; a longer one is cut to it."`
@@ -82,7 +82,7 @@ const (
 // Abandoned is what to do about work whose caller was answered already.
 type Abandoned struct {
 	HoldAtMost Duration `yaml:"hold_at_most" default:"30s" min:"1ms" max:"24h" doc:"How long it keeps its slot if it does not end; then the slot is taken back and counted."`
-	Cancel     Switch   `yaml:"cancel" default:"on" doc:"Whether the call to the upstream is cancelled when its caller has gone or was answered. Its slot is held until it really ends either way."`
+	Cancel     Switch   `yaml:"cancel" default:"off" doc:"on: the call to the upstream is broken off when its caller was answered or has gone, and its slot is free at once; right for an upstream that stops working then. off: the call goes on unseen and holds its slot until it ends, so that the upstream never has more to do than it has slots."`
 }
 
 // Importance is an order within a class.

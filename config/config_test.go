@@ -91,7 +91,7 @@ func TestFillingDefaults(t *testing.T) {
 		{"urls with one entry is url", out.Upstreams[0].URL.Value(), "http://h"},
 		{"latency is the deadline", k.Budget.Latency.D(), 2 * time.Second},
 		{"max_deadline stays", k.MaxDeadline.D(), 5 * time.Minute},
-		{"max_age is the allowed wait", k.MaxAge.D(), 2 * time.Second},
+		{"max_age is the deadline, which needs no second figure", k.MaxAge.D(), time.Duration(0)},
 		{"tenants share by cost", k.Tenant.Policy, FairDRR},
 		{"service time is measured", k.Budget.Service.D(), time.Duration(0)},
 	} {

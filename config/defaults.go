@@ -87,16 +87,13 @@ func (k *Class) fill() {
 		k.Memory.PerRequest = min(defaultPerRequest, k.Memory.Limit)
 	}
 	k.Order = cmp.Or(k.Order, OrderAdaptive)
-	if k.Order != OrderFIFO {
-		k.MaxAge = cmp.Or(k.MaxAge, max(k.Budget.Latency-k.Budget.Service, 1))
-	}
 	k.WhenFull.Policy = cmp.Or(k.WhenFull.Policy, FullReject)
 	if k.WhenFull.Policy == FullDrop {
 		k.WhenFull.Drop = cmp.Or(k.WhenFull.Drop, defaultDropStatus)
 	}
 	k.Feasible = cmp.Or(k.Feasible, On)
 	k.Abandoned.HoldAtMost = cmp.Or(k.Abandoned.HoldAtMost, defaultAbandoned)
-	k.Abandoned.Cancel = cmp.Or(k.Abandoned.Cancel, On)
+	k.Abandoned.Cancel = cmp.Or(k.Abandoned.Cancel, Off)
 	if !k.Tenant.Key.IsZero() {
 		k.Tenant.Policy = cmp.Or(k.Tenant.Policy, FairDRR)
 	}

@@ -52,6 +52,9 @@ func planClass(c config.Class) plan.Class {
 		for name, w := range c.Tenant.Weights {
 			p.Tenants.Named = append(p.Tenants.Named, plan.Tenant{Name: name, Weight: int64(w)})
 		}
+		if len(p.Tenants.Named) > 0 { // whoever is not named shares as one more
+			p.Tenants.Named = append(p.Tenants.Named, plan.Tenant{Name: "others", Weight: 1})
+		}
 		slices.SortFunc(p.Tenants.Named, func(a, b plan.Tenant) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return p
