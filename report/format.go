@@ -21,23 +21,23 @@ func Format(n Number) string {
 	switch {
 	case !n.Known():
 		return "-"
+	case n.String() == "0":
+		return "0"
 	case f < 0:
 		return "-" + Format(-n)
-	case f == 0:
-		return "0"
 	case f < 1e-3:
 		return strconv.FormatFloat(f, 'f', 6, 64)
 	}
 	decimals := 2 - int(math.Floor(math.Log10(f)))
-	if decimals < 0 {
+	if decimals <= 0 {
 		scale := math.Pow10(-decimals)
 		return thousands(strconv.FormatFloat(math.Round(f/scale)*scale, 'f', 0, 64))
 	}
 	s := strconv.FormatFloat(f, 'f', decimals, 64)
-	if decimals > 0 && len(strings.Replace(s, ".", "", 1)) > 3 && f >= 1 { // 9.996 became 10.00
-		s = s[:len(s)-1]
+	if len(strings.Replace(s, ".", "", 1)) > 3 && f >= 1 { // 9.996 became 10.00
+		s = strings.TrimSuffix(s[:len(s)-1], ".")
 	}
-	return strings.TrimSuffix(s, ".")
+	return s
 }
 
 // FormatMs writes a duration given in ms with its unit, in seconds from one

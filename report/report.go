@@ -3,7 +3,6 @@ package report
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 )
 
@@ -139,14 +138,4 @@ func (g *Group) RefusedShare() Number { return Share(g.Refused.Sum(), g.Offered)
 func Digest(config []byte) string {
 	sum := sha256.Sum256(config)
 	return "sha256:" + hex.EncodeToString(sum[:])
-}
-
-// Parse reads a report that a command wrote with --json; unknown fields are
-// ignored, because commands may add some.
-func Parse(document []byte) (*Report, error) {
-	var r Report
-	if err := json.Unmarshal(document, &r); err != nil {
-		return nil, fmt.Errorf("report: not a traffic report as written by --json: %w", err)
-	}
-	return &r, nil
 }

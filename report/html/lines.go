@@ -22,6 +22,7 @@ type Axis struct {
 	To float64
 }
 
+// String is the name with its unit, as the axis shows it.
 func (a Axis) String() string {
 	if a.Unit == "" {
 		return a.Name
