@@ -32,6 +32,24 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	return p.err
 }
 
+// WriteFindings writes what was found, a sentence a line, where a command draws
+// tables of its own.
+func WriteFindings(w io.Writer, findings []string, o Options) error {
+	p := &page{w: w, o: o}
+	p.paragraphs(findings, o.bold)
+	return p.err
+}
+
+// WriteRepeat writes a run's warnings and how it can be had again: the end of
+// every report. Only these fields of r are read: Mode, Seed, Seconds, Warnings,
+// Meta.
+func WriteRepeat(w io.Writer, r *report.Report, o Options) error {
+	p := &page{w: w, o: o}
+	p.warnings(r)
+	p.repeat(r)
+	return p.err
+}
+
 // page writes blocks with a blank line between them and keeps the first error.
 type page struct {
 	w   io.Writer
@@ -172,13 +190,20 @@ func (p *page) warnings(r *report.Report) {
 
 func (p *page) repeat(r *report.Report) {
 	lines := []string{p.o.dim(strings.Join(slices.DeleteFunc([]string{
-		Clean(r.Mode), "seed " + strconv.FormatUint(r.Seed, 10), seconds(float64(r.Seconds)) + " offered",
+		Clean(r.Mode), "seed " + strconv.FormatUint(r.Seed, 10), offeredFor(r),
 		Clean(r.Version), shortDigest(r.ConfigDigest),
 	}, func(s string) bool { return s == "" }), " | "))}
 	if r.Command != "" {
 		lines = append(lines, "repeat: "+Clean(r.Command)) // never wrapped: it is to be copied
 	}
 	p.block(lines...)
+}
+
+func offeredFor(r *report.Report) string {
+	if !(r.Seconds > 0) {
+		return ""
+	}
+	return seconds(float64(r.Seconds)) + " offered"
 }
 
 func shortDigest(digest string) string {
