@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spillway-dev/spillway/workload"
+	"github.com/spillway-dev/spillway/workload/trace"
+)
+
+// offered are the flags that say what load is offered, the same for sim, load
+// and demo.
+type offered struct {
+	rate, arrivals, tenants, importance string
+	length                              time.Duration
+	sessions                            int
+	deadline                            time.Duration
+	cost, bytes                         int64
+	trace, mapping                      string
+	speed, scale                        float64
+	seed                                uint64
+}
+
+func (o *offered) flags(c *cobra.Command, rate string) {
+	f := c.Flags()
+	f.StringVar(&o.rate, "rate", rate, "requests per second, or steps as in 100:60s,300:30s")
+	f.StringVar(&o.arrivals, "arrivals", "poisson", "poisson, constant, or bursts:on=1s,off=9s")
+	f.DurationVar(&o.length, "for", time.Minute, "how long load is offered; with --trace, all of it unless said")
+	f.StringVar(&o.tenants, "tenants", "", "whose requests they are, with shares: acme=8,beta=1")
+	f.StringVar(&o.importance, "importance", "", "levels, most important first, with shares: user=9,prefetch=1")
+	f.IntVar(&o.sessions, "sessions", 0, "from how many sessions; 0 for none")
+	f.DurationVar(&o.deadline, "deadline", 0, "what every caller allows; 0 names none, so that the class's own applies")
+	f.Int64Var(&o.cost, "cost", 1, "what a request costs, in the tenant's units")
+	f.Int64Var(&o.bytes, "bytes", 0, "size of a request's body")
+	f.StringVar(&o.trace, "trace", "", "offer a recording instead: CSV, TSV or JSON lines, gzipped or not")
+	f.StringVar(&o.mapping, "map", "", "its columns, as in at=TIMESTAMP,tenant=host,cost=A+B; known traces need none")
+	f.Float64Var(&o.speed, "speed", 1, "the recording's time passes so many times as fast")
+	f.Float64Var(&o.scale, "scale", 1, "so many times as many requests as recorded")
+	f.Uint64Var(&o.seed, "seed", 0, "seed of every draw; 0: the configuration's, or 1")
+	_ = c.MarkFlagFilename("trace")
+}
+
+// spec returns the drawn load.
+func (o *offered) spec() (s workload.Spec, err error) {
+	s = workload.Spec{Sessions: o.sessions, Deadline: o.deadline, Cost: o.cost, Bytes: o.bytes}
+	if s.Rate, err = workload.ParseRate(o.rate); err != nil {
+		return s, err
+	}
+	if s.Arrivals, err = workload.ParseArrivals(o.arrivals); err != nil {
+		return s, err
+	}
+	if o.tenants != "" {
+		if s.Tenants, err = workload.ParseMix(o.tenants); err != nil {
+			return s, err
+		}
+	}
+	if o.importance != "" {
+		s.Importance, err = workload.ParseMix(o.importance)
+	}
+	return s, err
+}
+
+// open returns the recording, or nil if none was named.
+func (o *offered) open(names *workload.Names) (*trace.Reader, error) {
+	if o.trace == "" {
+		return nil, nil
+	}
+	options := trace.Options{Names: names, Seed: max(o.seed, 1), Speed: o.speed, Scale: o.scale}
+	if o.mapping != "" {
+		m, err := trace.ParseMapping(o.mapping)
+		if err != nil {
+			return nil, err
+		}
+		options.Mapping = m
+	}
+	return trace.Open(o.trace, options)
+}
+
+// span returns how long load is offered: all of a recording unless --for was
+// given.
+func (o *offered) span(c *cobra.Command) time.Duration {
+	if o.trace != "" && !c.Flags().Changed("for") {
+		return 0
+	}
+	return o.length
+}
+
+// warnDamaged tells how many of the recording's lines could not be used.
+func warnDamaged(c *cobra.Command, r *trace.Reader) {
+	if r == nil {
+		return
+	}
+	if s := r.Stats().String(); s != "" {
+		fmt.Fprintln(c.ErrOrStderr(), "warning: trace:", s)
+	}
+}

@@ -1,0 +1,195 @@
+package trial
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/config/assemble"
+	"github.com/spillway-dev/spillway/report"
+	"github.com/spillway-dev/spillway/sim"
+	"github.com/spillway-dev/spillway/workload"
+)
+
+// Trial is a configuration and the load that it is to meet.
+type Trial struct {
+	Config *config.Config
+	Loads  []Load
+	// Names number the names in the loads' sources. Nil: a table of its own,
+	// which is right unless a source was made beforehand.
+	Names *workload.Names
+
+	Seed   uint64        // 0: the configuration's
+	For    time.Duration // how long load is offered; 0: as long as the sources go on
+	WarmUp time.Duration // at the start, not counted
+
+	// Service replaces the service times that the file gives its upstreams;
+	// FromTrace keeps them, or the trace's where the file gives none.
+	Service    workload.Service
+	Conditions workload.Conditions // when the upstreams are slow or out
+	// Unprotected tries the same services without spillway in front.
+	Unprotected bool
+	// Overhead is what network and adapters add to every answer.
+	Overhead time.Duration
+	// NoticesCancel lets the upstreams stop work whose caller was answered.
+	NoticesCancel bool
+
+	Record func(*sim.Record) // shown every attempt when it is answered
+	Report report.Options
+	Meta   report.Meta
+}
+
+// Load is one stream of requests and the callers who make them.
+type Load struct {
+	// Class is whose requests these are; empty: the file's first class.
+	Class string
+	// Spec draws them; its seed, stream and length are set from the trial.
+	Spec workload.Spec
+	// Source, if set, takes the place of Spec: a trace.
+	Source  workload.Source
+	Callers sim.Callers
+}
+
+// Run tries it. The progress function may be nil.
+func (t Trial) Run(progress func(done, total time.Duration)) (*sim.Result, error) {
+	s, err := t.Scenario()
+	if err != nil {
+		return nil, err
+	}
+	return sim.Run(s, progress)
+}
+
+// Scenario returns the scenario without running it.
+func (t Trial) Scenario() (sim.Scenario, error) {
+	cfg := t.Config.WithDefaults()
+	if t.Seed == 0 {
+		t.Seed = uint64(cfg.Seed)
+	}
+	if t.Names == nil {
+		t.Names = workload.NewNames()
+	}
+	s := sim.Scenario{
+		Seed: t.Seed, For: t.For, WarmUp: t.WarmUp, Names: t.Names,
+		Unprotected: t.Unprotected, Overhead: t.Overhead,
+		Record: t.Record, Report: t.Report, Meta: t.Meta,
+	}
+	for _, r := range assemble.Resources(cfg) {
+		res, err := t.resource(r)
+		if err != nil {
+			return s, err
+		}
+		s.Resources = append(s.Resources, res)
+	}
+	for i, l := range t.Loads {
+		stream, err := t.stream(cfg, i, l)
+		if err != nil {
+			return s, err
+		}
+		s.Streams = append(s.Streams, stream)
+	}
+	return s, nil
+}
+
+func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
+	service, err := t.service(r)
+	if err != nil {
+		return sim.Resource{}, err
+	}
+	res := sim.Resource{
+		Boundary: r.Machine,
+		Upstream: sim.Upstream{
+			Slots:         r.Upstream.Slots,
+			Service:       service,
+			Conditions:    t.Conditions,
+			NoticesCancel: t.NoticesCancel,
+		},
+	}
+	res.Boundary.Seed = t.Seed
+	res.Boundary.Strict = true
+	if t.Unprotected && res.Upstream.Slots == 0 {
+		return res, fmt.Errorf("upstream %s: how much it can do is not known, so it cannot be tried unprotected; say `slots: N` in its upstream", r.Upstream.Name)
+	}
+	for _, c := range r.Classes {
+		res.Calls = append(res.Calls, sim.Call{Timeout: c.Call.Timeout.D(), PassDeadline: c.Call.PassDeadline.On()})
+	}
+	return res, nil
+}
+
+// service returns the law of an upstream's service times: the trial's, the
+// file's, or the trace's.
+func (t Trial) service(r assemble.Resource) (workload.Service, error) {
+	file := r.Upstream.Service
+	switch {
+	case !t.Service.Traced():
+		return t.Service, nil
+	case len(file.Mix) > 0:
+		parts := make([]workload.Part, 0, len(file.Mix))
+		for _, m := range file.Mix {
+			law, err := workload.ConstantService(m.Time.D())
+			if err != nil {
+				return law, fmt.Errorf("upstream %s: %w", r.Upstream.Name, err)
+			}
+			parts = append(parts, workload.Part{Share: m.Share, Service: law})
+		}
+		return workload.MixedService(parts...)
+	case file.Fixed > 0:
+		return workload.ConstantService(file.Fixed.D())
+	case t.traced():
+		return workload.FromTrace(), nil
+	}
+	return t.Service, fmt.Errorf("upstream %s: how long it serves is not known; say `service: 100ms` in its upstream, or --service", r.Upstream.Name)
+}
+
+// traced reports whether every load is a trace, which may know service times.
+func (t Trial) traced() bool {
+	for _, l := range t.Loads {
+		if l.Source == nil && l.Spec.Service.Traced() {
+			return false
+		}
+	}
+	return len(t.Loads) > 0
+}
+
+func (t Trial) stream(cfg *config.Config, i int, l Load) (sim.Stream, error) {
+	if l.Class == "" {
+		l.Class = cfg.Classes[0].Name
+	}
+	if !hasClass(cfg, l.Class) {
+		return sim.Stream{}, fmt.Errorf("class %q is not in the configuration; its classes are %s", l.Class, classNames(cfg))
+	}
+	source := l.Source
+	if source == nil {
+		l.Spec.Seed = t.Seed
+		l.Spec.Stream = StreamName(l.Class, i)
+		l.Spec.For = t.For
+		var err error
+		if source, err = l.Spec.Source(t.Names); err != nil {
+			return sim.Stream{}, fmt.Errorf("load of class %s: %w", l.Class, err)
+		}
+	}
+	return sim.Stream{Source: source, Class: l.Class, Callers: l.Callers}, nil
+}
+
+// StreamName is the stream from which load number i, of that class, is drawn.
+// A live run that draws from the same stream meets the same requests.
+func StreamName(class string, i int) string { return fmt.Sprintf("%s/%d", class, i) }
+
+func hasClass(cfg *config.Config, name string) bool {
+	for _, c := range cfg.Classes {
+		if c.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func classNames(cfg *config.Config) string {
+	names := ""
+	for i, c := range cfg.Classes {
+		if i > 0 {
+			names += ", "
+		}
+		names += c.Name
+	}
+	return names
+}
