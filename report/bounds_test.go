@@ -215,3 +215,55 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestRecordingAllocatesNothing(t *testing.T) {
+	c := report.NewCollector(report.Options{For: time.Minute})
+	tally, full := c.Tally("a", "x"), c.Reason("queue_full")
+	i := int64(0)
+	one := func() {
+		i++
+		tally.Offered(59e9 + i)
+		tally.Started(59e9+i, i*1000)
+		tally.Held(59e9+i, i)
+		tally.Done(report.Outcome{At: 59e9 + i, Latency: i * 1000, Reason: reason.Served, Started: true, InDeadline: true})
+		tally.Offered(59e9 + i)
+		tally.Done(report.Outcome{At: 59e9 + i, Latency: i, Rung: report.NoRung, Reason: full})
+	}
+	for range 100 { // past the first bucket, histogram and sampler
+		one()
+	}
+	if n := testing.AllocsPerRun(1000, one); n != 0 {
+		t.Errorf("%v allocations a request, want 0", n)
+	}
+}
+
+func TestQueueWaitOfABucketIsKnownTo3Percent(t *testing.T) {
+	for wait := int64(2000); wait < 3600e9; wait += wait/7 + 1 {
+		c := report.NewCollector(report.Options{Bucket: time.Second})
+		tally := c.Tally("a", "x")
+		tally.Offered(0)
+		tally.Started(0, wait)
+		got, want := float64(c.Report(report.About{Seconds: 1}).Series["a"].QueueWaitP99Ms[0]), float64(wait)/1e6
+		if math.Abs(got/want-1) > 0.032 {
+			t.Fatalf("a wait of %v ms is shown as %v", want, got)
+		}
+	}
+}
+
+func TestRungsAndReasonsBeyondTheBoundStillClose(t *testing.T) {
+	c := report.NewCollector(report.Options{})
+	tally := c.Tally("a", "x")
+	for i := range 100 {
+		tally.Offered(0)
+		tally.Done(report.Outcome{Rung: c.Rung(fmt.Sprint("rung", i)), Reason: reason.ShedForLoad})
+		tally.Offered(0)
+		tally.Done(report.Outcome{Rung: report.NoRung, Reason: c.Reason(fmt.Sprint("reason", i))})
+	}
+	r := c.Report(report.About{Seconds: 1})
+	if err := r.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Warnings) != 2 || r.Offered != 200 || r.Answered["rung6"] != 94 {
+		t.Errorf("offered %d, rung6 %d, warnings %q", r.Offered, r.Answered["rung6"], r.Warnings)
+	}
+}
