@@ -176,7 +176,7 @@ func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
 		at, k = r.heap.events[0].at, r.heap.events[0].kind()
 	}
 	for i, m := range r.machines {
-		if next := m.Next(); next < at || next == at && k > wakesUp && next != unit.Never {
+		if next := max(m.Next(), r.now); next < at || next == at && k > wakesUp && next != unit.Never {
 			at, k, what = next, wakesUp, i
 		}
 	}

@@ -1,0 +1,89 @@
+package sim_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/sim"
+	"github.com/spillway-dev/spillway/workload"
+)
+
+// storm plays Bronson's metastable failure (HotOS 2021): three servers that can
+// do 300/s nearly stop for ten seconds, callers time out after one second and
+// try again. It returns the goodput long after the trigger is gone.
+func storm(t *testing.T, perSecond float64, callers sim.Callers, protected bool) float64 {
+	t.Helper()
+	names := workload.NewNames()
+	cl := boundary.Class{
+		Name: "db", Deadline: time.Second, DeadlineMax: time.Second,
+		Pool: pool.Config{Slots: 3, Latency: time.Second, Service: 10 * time.Millisecond},
+	}
+	served := 0
+	play(t, sim.Scenario{
+		Seed: 1, For: 300 * time.Second, Names: names, Unprotected: !protected,
+		Resources: []sim.Resource{{Boundary: strict(cl), Upstream: sim.Upstream{
+			Slots: 3, Service: service("exp:10ms"), Conditions: must(workload.ParseConditions("x1000@60s+10s")),
+		}}},
+		Streams: []sim.Stream{{Source: poisson(names, "db", perSecond, 0), Callers: callers}},
+		Record: func(rec *sim.Record) {
+			if rec.Reason == reason.Served && rec.Answered >= unit.Instant(150*time.Second) && rec.Answered < unit.Instant(300*time.Second) {
+				served++
+			}
+		},
+	})
+	return float64(served) / 150
+}
+
+// A trigger long gone keeps a service down wherever load x attempts exceeds
+// what it can do, and nowhere else.
+func TestRetriesKeepAnUnprotectedServiceDown(t *testing.T) {
+	for _, c := range []struct {
+		perSecond float64
+		retries   int
+		collapses bool
+	}{
+		{120, 1, false}, {160, 1, true}, {240, 1, true}, {280, 1, true},
+		{120, 3, true}, {160, 3, true}, {240, 3, true}, {280, 3, true},
+		{70, 3, false},
+	} {
+		t.Run(fmt.Sprintf("%v/s, %d retries", c.perSecond, c.retries), func(t *testing.T) {
+			got := storm(t, c.perSecond, sim.Callers{Retries: c.retries}, false)
+			t.Logf("%.0f/s", got)
+			switch {
+			case c.collapses && got > 0.2*c.perSecond:
+				t.Errorf("%.0f/s are served, it should be down", got)
+			case !c.collapses && got < 0.95*c.perSecond:
+				t.Errorf("%.0f/s are served, it should have recovered", got)
+			}
+		})
+	}
+}
+
+// A retry budget of 10 % moves the border to 300/1.1 = 273/s and no further.
+func TestARetryBudgetMovesTheBorder(t *testing.T) {
+	budget := sim.Callers{Retries: 3, Budget: sim.Budget{Share: 0.1, Burst: 10}}
+	if got := storm(t, 160, budget, false); got < 150 {
+		t.Errorf("at 160/s %.0f/s are served, it should have recovered", got)
+	}
+	if got := storm(t, 280, budget, false); got > 50 {
+		t.Errorf("at 280/s %.0f/s are served, it should be down", got)
+	}
+}
+
+// The same callers, the same trigger, a boundary in front: it recovers.
+func TestABoundaryEndsTheStorm(t *testing.T) {
+	for _, perSecond := range []float64{120, 160, 240, 280} {
+		for _, retries := range []int{1, 3} {
+			got := storm(t, perSecond, sim.Callers{Retries: retries}, true)
+			t.Logf("%v/s, %d retries: %.0f/s", perSecond, retries, got)
+			if got < 0.95*perSecond {
+				t.Errorf("%v/s, %d retries: %.0f/s are served, want 95 %% at least", perSecond, retries, got)
+			}
+		}
+	}
+}
