@@ -1,0 +1,434 @@
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/spillway-dev/spillway/load"
+	"github.com/spillway-dev/spillway/report"
+	"github.com/spillway-dev/spillway/workload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// schedule offers rate requests a second, evenly.
+func schedule(rate string, length time.Duration) (workload.Source, *workload.Names) {
+	names := workload.NewNames()
+	return must(workload.Spec{
+		Seed: 1, Rate: must(workload.ParseRate(rate)), Arrivals: workload.Constant, For: length,
+		Classes: must(workload.ParseMix("checkout=1,browse=1")),
+		Tenants: must(workload.ParseMix("acme=8,beta=2")), Sessions: 3,
+	}.Source(names)), names
+}
+
+func run(t *testing.T, c load.Config) (load.Result, *report.Report) {
+	t.Helper()
+	r, err := load.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := r.Collector.Report(report.About{Mode: "live", Seconds: max(r.Length, time.Second).Seconds()})
+	if err := document.Check(); err != nil {
+		t.Errorf("the sums do not close: %v", err)
+	}
+	return r, document
+}
+
+func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestEveryRequestIsCountedOnce(t *testing.T) {
+	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
+		t.Run(fmt.Sprint(protocol), func(t *testing.T) {
+			var mu sync.Mutex
+			seen := map[string]int{}
+			target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				body, _ := io.ReadAll(r.Body)
+				mu.Lock()
+				defer mu.Unlock()
+				seen[r.URL.Query().Get("n")]++
+				if r.Header.Get("X-Tenant") != "acme" && r.Header.Get("X-Tenant") != "beta" || r.URL.Path != "/checkout" && r.URL.Path != "/browse" ||
+					!strings.HasPrefix(r.Header.Get("X-Session"), "s") || string(body) != "request "+r.URL.Query().Get("n") || r.Method != "POST" {
+					t.Errorf("got %s %s %v %q", r.Method, r.URL, r.Header, body)
+				}
+				if want := 1 + int(protocol); r.ProtoMajor != want {
+					t.Errorf("came as %s", r.Proto)
+				}
+				io.WriteString(w, "answer")
+			}))
+			target.Config.Protocols = new(http.Protocols)
+			target.Config.Protocols.SetHTTP1(true)
+			target.Config.Protocols.SetUnencryptedHTTP2(true)
+			target.Start()
+			t.Cleanup(target.Close)
+			source, names := schedule("1000", time.Second)
+			r, document := run(t, load.Config{
+				URL: target.URL + "/{{.Class}}?n={{.N}}", Header: []string{"X-Tenant: {{.Tenant}}", "x-session: {{.Session}}"}, Body: "request {{.N}}",
+				Source: source, Names: names, Protocol: protocol,
+			})
+			if r.Offered != 1000 || r.Unsent != 0 || r.Attempts != 1000 || len(r.Errors) != 0 || r.Stopped {
+				t.Errorf("%+v", r)
+			}
+			if len(seen) != 1000 {
+				t.Errorf("the target saw %d different requests of 1,000", len(seen))
+			}
+			if document.Offered != 1000 || document.Reasons["served"] != 1000 || document.Answered["primary"] != 1000 {
+				t.Errorf("%+v", document.Group)
+			}
+			classes, tenants := document.Classes["checkout"].Offered+document.Classes["browse"].Offered, document.Tenants["acme"].Offered+document.Tenants["beta"].Offered
+			if classes != 1000 || tenants != 1000 || document.Tenants["acme"].Offered < 700 {
+				t.Errorf("%d by class, %d by tenant", classes, tenants)
+			}
+		})
+	}
+}
+
+func TestHTTPS(t *testing.T) {
+	target := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	target.EnableHTTP2 = true
+	t.Cleanup(target.Close)
+	source, names := schedule("100", 100*time.Millisecond)
+	_, document := run(t, load.Config{URL: target.URL, Source: source, Names: names, TLS: target.Client().Transport.(*http.Transport).TLSClientConfig})
+	if document.Reasons["served"] != 10 {
+		t.Errorf("%+v", document.Reasons)
+	}
+}
+
+// What spillway's headers say is believed; another server is judged by its
+// status.
+func TestAnswersAreCountedByRungAndRefusalsByReason(t *testing.T) {
+	answers := []struct {
+		status       int
+		rung, reason string
+	}{
+		{200, "primary", "served"},
+		{200, "cheap_list", "shed_for_load"},
+		{503, "refusal", "queue_full"},
+		{429, "refusal", "tenant_full"},
+		{204, "refusal", "dropped"},
+		{404, "primary", "served"},
+		{502, "primary", "served"},
+		{500, "", ""},
+		{429, "", ""},
+		{200, "", "<script>"},
+	}
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		fmt.Sscan(r.URL.Query().Get("n"), &n)
+		a := answers[n%len(answers)]
+		if a.rung != "" {
+			w.Header().Set("Spillway-Rung", a.rung)
+		}
+		if a.reason != "" {
+			w.Header().Set("Spillway-Reason", a.reason)
+		}
+		w.WriteHeader(a.status)
+	})
+	source, names := schedule("1000", 100*time.Millisecond)
+	_, d := run(t, load.Config{URL: target.URL + "?n={{.N}}", Source: source, Names: names})
+	if got, want := fmt.Sprint(d.Answered), "map[cheap_list:10 primary:30]"; got != want {
+		t.Errorf("answered %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(d.Reasons), "map[dropped:10 failed:20 queue_full:10 rate_limited:10 served:30 shed_for_load:10 tenant_full:10]"; got != want {
+		t.Errorf("reasons %s, want %s", got, want)
+	}
+}
+
+// Case I5 of the field's history: a tester that waits for a frozen server
+// before it sends more, or starts its clock at sending, reports fine
+// percentiles. The server is frozen for 60 % of the run.
+func TestAFrozenServerIsSeen(t *testing.T) {
+	const frozen, length = 1200 * time.Millisecond, 2 * time.Second
+	thaw := make(chan struct{})
+	var first sync.Once
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		first.Do(func() { time.AfterFunc(frozen, func() { close(thaw) }) })
+		<-thaw
+	})
+	source, names := schedule("500", length)
+	r, d := run(t, load.Config{URL: target.URL, Source: source, Names: names})
+	if r.Offered != 1000 || d.Reasons["served"] != 1000 || r.Unsent != 0 {
+		t.Errorf("%d offered, %d unsent, reasons %v; want 1,000, 0, all served", r.Offered, r.Unsent, d.Reasons)
+	}
+	// Latencies fall evenly from 1.2 s to 0 over 60 % of the requests.
+	for _, q := range []struct {
+		name           string
+		got, low, high float64
+	}{{"p50", float64(d.P50Ms), 100, 600}, {"p99", float64(d.P99Ms), 1000, 2500}, {"max", float64(d.MaxMs), 1150, 3000}} {
+		if q.got < q.low || q.got > q.high {
+			t.Errorf("%s is %v ms, want %v to %v", q.name, q.got, q.low, q.high)
+		}
+	}
+}
+
+func TestWhatFindsNoRoomIsUnsentNotHidden(t *testing.T) {
+	release := make(chan struct{})
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) { <-release })
+	time.AfterFunc(500*time.Millisecond, func() { close(release) })
+	source, names := schedule("1000", 300*time.Millisecond)
+	r, d := run(t, load.Config{URL: target.URL, Source: source, Names: names, MaxInFlight: 50})
+	if r.Offered != 300 || r.Unsent != 250 || d.Reasons["unsent"] != 250 || d.Reasons["served"] != 50 || r.Attempts != 50 {
+		t.Errorf("%+v, %v", r.Figures, d.Reasons)
+	}
+}
+
+func TestACallerGivesUpAfterItsTimeout(t *testing.T) {
+	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
+		release := make(chan struct{})
+		target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { <-release }))
+		target.Config.Protocols = new(http.Protocols)
+		target.Config.Protocols.SetHTTP1(true)
+		target.Config.Protocols.SetUnencryptedHTTP2(true)
+		target.Start()
+		source, names := schedule("100", 100*time.Millisecond)
+		r, d := run(t, load.Config{URL: target.URL, Source: source, Names: names, Timeout: 50 * time.Millisecond, Protocol: protocol})
+		if d.Reasons["timeout"] != 10 || r.Errors["no answer within the timeout"] != 10 {
+			t.Errorf("protocol %d: %v, %v", protocol, d.Reasons, r.Errors)
+		}
+		close(release)
+		target.Close()
+	}
+}
+
+func TestGoodputIsWithinTheDeadline(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			time.Sleep(300 * time.Millisecond)
+		}
+	})
+	names := workload.NewNames()
+	arrivals := []workload.Arrival{{Class: names.Classes.ID("slow")}, {Class: names.Classes.ID("fast")}, {Class: names.Classes.ID("slow"), Deadline: time.Minute}}
+	_, d := run(t, load.Config{URL: target.URL + "/{{.Class}}", Source: workload.Slice(arrivals), Names: names, Deadline: 200 * time.Millisecond})
+	if got := float64(d.GoodputPerS); got != 2 || d.Reasons["served"] != 3 {
+		t.Errorf("goodput %v/s, %v", got, d.Reasons)
+	}
+}
+
+func TestRetryAfterIsHonouredWhenAsked(t *testing.T) {
+	var calls atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		switch n := r.URL.Query().Get("n"); {
+		case n == "0": // never any room
+			w.Header().Set("Retry-After-Ms", "10")
+			w.WriteHeader(503)
+		case n == "1": // told not to
+			w.Header().Set("Retry-After-Ms", "10")
+			w.Header().Set("X-Should-Retry", "false")
+			w.WriteHeader(503)
+		case n == "2": // later than its caller waits
+			w.Header().Set("Retry-After", "3600")
+			w.WriteHeader(429)
+		case n == "3": // not a refusal
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(500)
+		}
+	})
+	for _, c := range []struct {
+		honour   bool
+		attempts int64
+	}{{false, 5}, {true, 7}} {
+		calls.Store(0)
+		source, names := schedule("50", 100*time.Millisecond)
+		r, d := run(t, load.Config{URL: target.URL + "?n={{.N}}", Source: source, Names: names, HonourRetryAfter: c.honour})
+		if r.Attempts != c.attempts || calls.Load() != c.attempts || d.Offered != 5 || d.Reasons["served"] != 1 || d.Reasons["failed"] != 3 || d.Reasons["rate_limited"] != 1 {
+			t.Errorf("honour %v: %d attempts, %d calls, %v", c.honour, r.Attempts, calls.Load(), d.Reasons)
+		}
+	}
+}
+
+func TestStoppingBreaksWhatIsOnTheWay(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var arrived atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if arrived.Add(1) == 20 {
+			stop()
+		}
+		<-r.Context().Done()
+	})
+	source, names := schedule("200", time.Hour)
+	r, err := load.Run(ctx, load.Config{URL: target.URL, Source: source, Names: names})
+	d := r.Collector.Report(report.About{Seconds: 1})
+	if err != nil || !r.Stopped || d.Reasons["caller_gone"] != d.Offered || d.Offered < 20 || d.Waiting+d.Running != 0 {
+		t.Errorf("%v, %+v, %v", err, r.Figures, d.Reasons)
+	}
+}
+
+func TestStoppingDoesNotWaitForRetries(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var arrived atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "20")
+		w.WriteHeader(503)
+		if arrived.Add(1) == 10 {
+			time.AfterFunc(20*time.Millisecond, stop)
+		}
+	})
+	source, names := schedule("200", 50*time.Millisecond)
+	r, err := load.Run(ctx, load.Config{URL: target.URL, Source: source, Names: names, HonourRetryAfter: true})
+	d := r.Collector.Report(report.About{Seconds: 1})
+	if err != nil || d.Reasons["failed"] != 10 || r.Elapsed > 10*time.Second {
+		t.Errorf("%v after %v, %v", err, r.Elapsed, d.Reasons)
+	}
+}
+
+// A server that closes the connection at every phase: each request is failed
+// once, none is sent twice, none is lost.
+func TestAServerThatClosesAtEveryPhase(t *testing.T) {
+	answers := []string{
+		"", // before the status line
+		"HTTP/1.1 20",
+		"HTTP/1.1 200 OK\r\nContent-Le",
+		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n123",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nTrailer: x\r\n",
+		"no HTTP at all\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", // all of it, then closed without a word
+		"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\n\r\nuntil the end",
+	}
+	for _, answer := range answers {
+		t.Run(fmt.Sprintf("%.60q", answer), func(t *testing.T) {
+			var requests atomic.Int64
+			address := rawServer(t, func(c net.Conn) {
+				if _, err := http.ReadRequest(newReader(c)); err == nil {
+					requests.Add(1)
+					io.WriteString(c, answer)
+				}
+			})
+			source, names := schedule("200", 100*time.Millisecond)
+			r, d := run(t, load.Config{URL: "http://" + address, Source: source, Names: names, Warm: 4})
+			want := "failed"
+			if strings.HasSuffix(answer, "ok") || strings.HasSuffix(answer, "end") {
+				want = "served"
+			}
+			if d.Reasons[want] != 20 || d.Offered != 20 || requests.Load() != 20 || r.Attempts != 20 {
+				t.Errorf("%v, %d offered, %d requests, errors %v", d.Reasons, d.Offered, requests.Load(), r.Errors)
+			}
+		})
+	}
+}
+
+func TestLargeBodiesDoNotHoldTheScheduleUp(t *testing.T) {
+	var read atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		n, _ := io.Copy(io.Discard, r.Body)
+		read.Add(n)
+	})
+	names := workload.NewNames()
+	arrivals := make([]workload.Arrival, 20)
+	for i := range arrivals {
+		arrivals[i] = workload.Arrival{Bytes: 1 << 20}
+	}
+	_, d := run(t, load.Config{URL: target.URL, Method: "PUT", Source: workload.Slice(arrivals), Names: names})
+	if d.Reasons["served"] != 20 || read.Load() != 20<<20 {
+		t.Errorf("%v, %d bytes read", d.Reasons, read.Load())
+	}
+	// One that answers without reading.
+	address := rawServer(t, func(c net.Conn) {
+		c.Read(make([]byte, 1))
+		io.WriteString(c, "HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+		io.Copy(io.Discard, c)
+	})
+	_, d = run(t, load.Config{URL: "http://" + address, Method: "PUT", Source: workload.Slice(arrivals), Names: names})
+	if d.Reasons["too_large"] != 20 {
+		t.Errorf("%v", d.Reasons)
+	}
+}
+
+func TestHostileNamesCannotEndALine(t *testing.T) {
+	var bad atomic.Int64
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Injected") != "" || r.URL.Path != "/a b\r\nInjected: 1" && r.URL.Path != "/%ff" {
+			bad.Add(1)
+		}
+	})
+	names := workload.NewNames()
+	tenant := names.Tenants.ID("a b\r\nInjected: 1")
+	for _, protocol := range []load.Protocol{load.HTTP1} {
+		_, d := run(t, load.Config{URL: target.URL + "/{{.Tenant}}", Header: []string{"X-Tenant: {{.Tenant}}"}, Protocol: protocol, Names: names, Source: workload.Slice([]workload.Arrival{{Tenant: tenant}})})
+		if bad.Load() > 0 || d.Reasons["served"] != 1 {
+			t.Errorf("%v", d.Reasons)
+		}
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	l.Close()
+	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
+		source, names := schedule("1", time.Second)
+		_, err := load.Run(t.Context(), load.Config{URL: "http://" + l.Addr().String(), Source: source, Names: names, Protocol: protocol})
+		if err == nil || !strings.Contains(err.Error(), "connect to "+l.Addr().String()) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+func TestProgressAndLagBound(t *testing.T) {
+	target := serve(t, func(w http.ResponseWriter, r *http.Request) {})
+	source, names := schedule("200", 100*time.Millisecond)
+	var last load.Progress
+	r, _ := run(t, load.Config{URL: target.URL, Source: source, Names: names, LagBound: 1, Progress: func(p load.Progress) { last = p }})
+	if last.Offered != 20 || last.Answered != 20 || last.InFlight != 0 || last.Scheduled != 95*time.Millisecond {
+		t.Errorf("%+v", last)
+	}
+	if !r.LagExceeded || r.Late != 20 { // nobody sends within a nanosecond
+		t.Errorf("%+v", r.Figures)
+	}
+}
+
+func TestConfigRefusesNonsense(t *testing.T) {
+	source, names := schedule("1", time.Second)
+	good := load.Config{URL: "http://h/", Source: source, Names: names}
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for says, change := range map[string]func(*load.Config){
+		"must start with http":   func(c *load.Config) { c.URL = "ftp://x" },
+		"is no host":             func(c *load.Config) { c.URL = "http://:80/" },
+		"needs a Source":         func(c *load.Config) { c.Source = nil },
+		"must be more than 0s":   func(c *load.Config) { c.Timeout = -1 },
+		"in flight":              func(c *load.Config) { c.MaxInFlight = -1 },
+		"warm":                   func(c *load.Config) { c.Warm = -1 },
+		"attempts":               func(c *load.Config) { c.MaxAttempts = 101 },
+		"capital letters":        func(c *load.Config) { c.Method = "get /" },
+		"protocol":               func(c *load.Config) { c.Protocol = 9 },
+		"write Name: value":      func(c *load.Config) { c.Header = []string{"no header"} },
+		"is the generator's own": func(c *load.Config) { c.Header = []string{"content-length: 3"} },
+		"it can use .N":          func(c *load.Config) { c.Body = "{{.Nonsense}}" },
+		"unclosed action":        func(c *load.Config) { c.URL = "http://h/{{.N" },
+	} {
+		c := good
+		change(&c)
+		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; want it to say %q", err, says)
+		}
+	}
+	if _, err := load.ParseProtocol("http3"); err == nil {
+		t.Error("http3 was accepted")
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package load
+
+// sharpenTimers has nothing to do here.
+func sharpenTimers() {}
