@@ -26,7 +26,7 @@ func (e *Entry[T]) At() unit.Instant {
 
 // Agenda is a four-ary heap of entries that know their own place, so that
 // one can be struck off without a search. Set, Strike and Pop take O(log n);
-// Next takes O(1). Its memory follows the entries that are on it. Not safe for
+// Next takes O(1). Its memory follows the most entries it ever held. Not safe for
 // concurrent use. The zero value is an empty agenda.
 type Agenda[T any] struct {
 	heap []*Entry[T]
