@@ -73,10 +73,12 @@ func unfinished(t *Tree) []Finding {
 	return found
 }
 
-// sleeps finds time.Sleep in tests, except inside a call of synctest.Test,
-// where it moves the bubble's clock and takes no time.
+// sleeps finds time.Sleep in tests, except inside a call of synctest.Test, or of
+// a function beside it that calls that, where it moves the bubble's clock and
+// takes no time.
 func sleeps(t *Tree) []Finding {
 	var found []Finding
+	makers := bubbleMakers(t)
 	for _, file := range t.Files {
 		if !file.Test {
 			continue
@@ -87,6 +89,8 @@ func sleeps(t *Tree) []Finding {
 			case !ok:
 			case calls(file, call, "testing/synctest", "Test"):
 				return false
+			case makesBubble(call, makers[file.Dir()]):
+				return false
 			case calls(file, call, "time", "Sleep"):
 				found = append(found, Finding{"sleep", file.Path, t.line(call.Pos()),
 					"time.Sleep in a test: wait for the event itself, or run in a synctest.Test bubble"})
@@ -95,6 +99,38 @@ func sleeps(t *Tree) []Finding {
 		})
 	}
 	return found
+}
+
+// bubbleMakers returns by folder the names of test functions that take a testing
+// function further into a bubble.
+func bubbleMakers(t *Tree) map[string]map[string]bool {
+	makers := map[string]map[string]bool{}
+	for _, file := range t.Files {
+		if !file.Test {
+			continue
+		}
+		for _, declaration := range file.AST.Decls {
+			f, ok := declaration.(*ast.FuncDecl)
+			if !ok || f.Recv != nil {
+				continue
+			}
+			ast.Inspect(f, func(node ast.Node) bool {
+				if call, ok := node.(*ast.CallExpr); ok && calls(file, call, "testing/synctest", "Test") {
+					if makers[file.Dir()] == nil {
+						makers[file.Dir()] = map[string]bool{}
+					}
+					makers[file.Dir()][f.Name.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	return makers
+}
+
+func makesBubble(call *ast.CallExpr, makers map[string]bool) bool {
+	ident, ok := call.Fun.(*ast.Ident)
+	return ok && makers[ident.Name]
 }
 
 // calls reports whether call is pkg.name, whatever the file names the package.

@@ -22,6 +22,11 @@ var styleCases = []ruleCase{
 	{"under another name", "sleep", one("gate/p_test.go", "package p\nimport t \"time\"\nfunc f() { t.Sleep(1) }\n"), []string{"gate/p_test.go:3"}},
 	{"in a bubble", "sleep", one("gate/p_test.go",
 		"package p\nimport (\n\"testing\"\n\"testing/synctest\"\n\"time\"\n)\nfunc f(t *testing.T) {\nsynctest.Test(t, func(t *testing.T) { time.Sleep(1) })\n}\n"), nil},
+	{"in a bubble that a helper makes", "sleep", map[string]string{
+		"gate/a_test.go": "package p\nimport (\n\"testing\"\n\"testing/synctest\"\n)\nfunc bubble(t *testing.T, f func()) {\nsynctest.Test(t, func(*testing.T) { f() })\n}\n",
+		"gate/p_test.go": "package p\nimport \"time\"\nfunc f() { bubble(nil, func() { time.Sleep(1) }) }\n"}, nil},
+	{"in a helper that makes none", "sleep",
+		one("gate/p_test.go", "package p\nimport \"time\"\nfunc f(g func()) { f(func() { time.Sleep(1) }) }\n"), []string{"gate/p_test.go:3"}},
 	{"not in a test", "sleep", one("gate/p.go", "package p\nimport \"time\"\nfunc f() { time.Sleep(1) }\n"), nil},
 
 	{"a function", "exported-doc", one("gate/p.go", "package p\nfunc F() {}\n"), []string{"gate/p.go:2"}},
