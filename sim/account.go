@@ -228,6 +228,7 @@ func (r *run) result() (*Result, error) {
 
 // closeHeld books slots that are held still, and servers that still work.
 func (r *run) closeHeld() {
+	r.closing = true
 	for _, block := range r.attempts.blocks {
 		for i := range block {
 			a := &block[i]

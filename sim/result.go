@@ -85,3 +85,16 @@ type Record struct {
 	Reason     reason.Reason
 	RetryAfter time.Duration
 }
+
+// Work is what an upstream did for one attempt. It ends after the attempt was
+// answered where the caller has left and the upstream does not notice.
+type Work struct {
+	Stream     int
+	Number     int64 // of the arrival in its stream
+	Attempt    int
+	Resource   string
+	Begun      unit.Instant
+	Ended      unit.Instant
+	Wasted     bool // its caller had been answered, or had left, by then
+	Unfinished bool // the run ended first
+}

@@ -32,6 +32,7 @@ type run struct {
 	callers int64        // attempts not answered, and callers who will try again
 	events  int64
 	record  Record
+	closing bool // the run has ended, its accounts are being closed
 	err     error
 }
 

@@ -41,6 +41,9 @@ type Scenario struct {
 
 	// Record, if set, is shown every attempt when its caller has been answered.
 	Record func(*Record)
+	// Work, if set, is shown every stretch of an upstream's work when it has
+	// ended; what is still being worked on when the run ends is shown then.
+	Work func(*Work)
 	// Sample, if set, is called every SampleEvery, starting there, up to For
 	// (or to the end, if For is zero).
 	Sample      func(at unit.Instant, machines []*boundary.Machine)

@@ -80,6 +80,12 @@ func (res *resource) book(a *attempt, wasted bool) {
 	if wasted {
 		res.result.Wasted += d
 	}
+	if show := res.run.Work; show != nil {
+		show(&Work{
+			Stream: int(a.stream), Number: a.number, Attempt: int(a.try), Resource: res.result.Name,
+			Begun: a.begun, Ended: res.run.now, Wasted: wasted, Unfinished: res.run.closing,
+		})
+	}
 }
 
 // bookEnd enters work that has ended by itself.

@@ -36,6 +36,10 @@ type Class struct {
 	HoldAtMost time.Duration
 	// RetryAfterMax caps retry hints. Zero or less: RetryAfterMaxDefault.
 	RetryAfterMax time.Duration
+	// Held keeps the class from starting anything: what is offered waits or is
+	// refused as if every slot were taken, until a configuration without it.
+	// What runs goes on.
+	Held bool
 }
 
 // Defaults of a class.

@@ -9,7 +9,7 @@ import (
 // idle reports whether there is a slot that class c may have: one of its own,
 // or one that is idle elsewhere.
 func (m *Machine) idle(c *class) bool {
-	return m.used < m.limiter.Limit() && c.Used() < c.Most()
+	return !c.Held && m.used < m.limiter.Limit() && c.Used() < c.Most()
 }
 
 // take gives class c a slot; idle has said that there is one.
@@ -62,12 +62,12 @@ func (m *Machine) dispatch(now unit.Instant, out *Effects) {
 // needy returns the class that the next free slot goes to, or nil.
 func (m *Machine) needy() *class {
 	for _, c := range m.classes {
-		if c.Waiting() > 0 && c.Used() < c.Own() {
+		if c.Waiting() > 0 && !c.Held && c.Used() < c.Own() {
 			return c
 		}
 	}
 	for _, c := range m.classes {
-		if c.Waiting() > 0 && c.Used() < c.Most() {
+		if c.Waiting() > 0 && !c.Held && c.Used() < c.Most() {
 			return c
 		}
 	}
