@@ -1,0 +1,33 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// bufferSize is what is read from an upstream at a time: httputil's own size.
+const bufferSize = 32 << 10
+
+// buffers lends the proxy its copying buffers.
+var buffers = &bufferPool{sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}}
+
+type bufferPool struct{ pool sync.Pool }
+
+// Get implements httputil.BufferPool.
+func (p *bufferPool) Get() []byte { return *p.pool.Get().(*[]byte) }
+
+// Put implements httputil.BufferPool.
+func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }
+
+// discardMost is how much of an answer that nobody wants is read, so that its
+// connection can be used again.
+const discardMost = 256 << 10
+
+// discard reads what is left of an answer, up to a bound, and ends it.
+func discard(body io.ReadCloser, cancel context.CancelCauseFunc) {
+	defer body.Close()
+	if n, _ := io.CopyN(io.Discard, body, discardMost); n == discardMost {
+		cancel(errAnswered)
+	}
+}

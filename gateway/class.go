@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/observe"
+)
+
+// class is one class of the configuration, ready for requests. It is not
+// changed after it was made.
+type class struct {
+	name     string
+	pattern  config.Pattern
+	upstream *upstream
+	gate     *gate.Gate
+	index    int // in the gate
+
+	tenant, importance, cost config.Key
+	levels                   config.Words
+
+	timeout      time.Duration // of the call; 0: what is left of the deadline
+	passDeadline bool
+	cancel       bool          // of the call, when its caller has been answered or is gone
+	holdAtMost   time.Duration // by abandoned work
+	dropStatus   int
+
+	seen *observe.Class
+}
+
+func newClass(c config.Class, u *upstream, g *gate.Gate, index int) *class {
+	return &class{
+		name:         c.Name,
+		pattern:      c.Match.Pattern(),
+		upstream:     u,
+		gate:         g,
+		index:        index,
+		tenant:       c.Tenant.Key,
+		importance:   c.Importance.Key,
+		cost:         c.Tenant.Cost,
+		levels:       c.Importance.Levels,
+		timeout:      c.Call.Timeout.D(),
+		passDeadline: c.Call.PassDeadline.On(),
+		cancel:       c.Abandoned.Cancel.On(),
+		holdAtMost:   c.Abandoned.HoldAtMost.D(),
+		dropStatus:   c.WhenFull.Drop,
+	}
+}
+
+// classify returns the first class that takes the request, or nil.
+func (g *Gateway) classify(r *http.Request) *class {
+	header := func(name string) string { return headerValue(r, name) }
+	for _, c := range g.classes {
+		if c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) {
+			return c
+		}
+	}
+	return nil
+}
+
+// ask is what the class knows of the request when it is offered.
+func (c *class) ask(r *http.Request, timeout time.Duration) gate.Request {
+	q := gate.Request{Class: c.index, Timeout: timeout, Bytes: retained(r)}
+	if !c.tenant.IsZero() {
+		q.Tenant = extract(c.tenant, r)
+	}
+	if !c.importance.IsZero() {
+		q.Importance = level(c.levels, extract(c.importance, r))
+	}
+	if !c.cost.IsZero() {
+		q.Cost = cost(extract(c.cost, r))
+	}
+	return q
+}
+
+// What a waiting request keeps: its goroutine, buffers and the server's own
+// records (measured: 10 to 14 KiB over HTTP/1.1), its header, and of a body
+// that nobody has read yet what the receiving side has taken in all the same.
+const (
+	retainedBase   = 16 << 10
+	retainedHeader = 64        // a header field beside its text
+	retainedHTTP1  = 64 << 10  // the kernel's receive window before it is read from
+	retainedHTTP2  = 256 << 10 // streamWindow, in our own memory
+)
+
+// retained estimates what the request keeps in memory while it waits, in bytes.
+func retained(r *http.Request) int64 {
+	n := retainedBase + len(r.URL.Path) + len(r.URL.RawQuery)
+	for name, values := range r.Header {
+		for _, v := range values {
+			n += len(name) + len(v) + retainedHeader
+		}
+	}
+	body, most := r.ContentLength, int64(retainedHTTP1)
+	if r.ProtoMajor >= 2 {
+		most = retainedHTTP2
+	}
+	if body < 0 || body > most {
+		body = most
+	}
+	return int64(n) + body
+}

@@ -1,0 +1,293 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httputil"
+	"sync/atomic"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Why a call to the upstream was cut.
+var (
+	errCallerGone = errors.New("the caller hung up")
+	errAnswered   = errors.New("the caller was answered at its deadline")
+	errHeldLong   = errors.New("abandoned work was held for as long as it may be")
+	errIdle       = errors.New("nothing moved for as long as it may")
+	errStopping   = errors.New("the gateway is stopping")
+)
+
+// exchange is one admitted request: the call to the upstream and the answer.
+//
+// It has one owner at a time. That is the handler's goroutine, until it leaves
+// before the upstream has answered; from then on it is the goroutine of the
+// call. The hand-over is the one compare-and-swap on state, and with it goes
+// the duty to finish the permit.
+type exchange struct {
+	gateway *Gateway
+	class   *class
+	in      *http.Request
+	control *http.ResponseController
+	permit  gate.Permit
+	offered unit.Instant
+	named   bool // the caller named a deadline
+
+	late   chan gate.Refusal // the deadline passed; room for one
+	came   chan answer       // the upstream's answer; room for one
+	state  atomic.Int32      // calling, then answered or left
+	cancel context.CancelCauseFunc
+	upload *upload
+	body   *flow
+	cap    *time.Timer // set when the handler leaves
+
+	// The handler's alone.
+	mine    bool // to finish the permit
+	outcome reason.Reason
+}
+
+const (
+	calling int32 = iota
+	answered
+	left
+)
+
+// answer is what came of a call.
+type answer struct {
+	res *http.Response
+	err error
+}
+
+// refusedError carries a refusal through the proxy to its error handler.
+type refusedError struct{ gate.Refusal }
+
+func (e *refusedError) Error() string { return e.Refusal.Error() }
+
+// overdue is told by the gate that the deadline passed. It never blocks.
+func (x *exchange) overdue(r gate.Refusal) {
+	select {
+	case x.late <- r:
+	default:
+	}
+}
+
+// serve calls the upstream and answers the caller.
+func (x *exchange) serve(w http.ResponseWriter) {
+	defer x.finish()
+	proxy := httputil.ReverseProxy{
+		Rewrite:        x.rewrite,
+		Transport:      x,
+		BufferPool:     buffers,
+		ErrorLog:       x.gateway.quiet,
+		ModifyResponse: x.mark,
+		ErrorHandler:   x.failed,
+	}
+	proxy.ServeHTTP(w, x.in)
+}
+
+// rewrite makes the caller's request the upstream's.
+func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
+	x.class.upstream.direct(pr)
+	pr.Out.Host = pr.In.Host
+	pr.SetXForwarded()
+	if x.class.passDeadline {
+		passDeadline(pr.Out.Header, x.permit.Remaining(), isGRPC(pr.In), x.named)
+	}
+}
+
+// RoundTrip implements http.RoundTripper for the proxy. It returns when the
+// upstream has answered, the deadline has passed, or the caller is gone,
+// whichever is first.
+func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(out.Context()))
+	x.cancel = cancel
+	out = out.WithContext(ctx)
+	if out.Body != nil {
+		x.upload = newUpload(x.in, out)
+		out.Body = x.upload
+	}
+	x.came = make(chan answer, 1)
+	go x.call(out)
+
+	var timeout <-chan time.Time
+	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
+		timer := time.NewTimer(t)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case a := <-x.came:
+		return x.arrived(a)
+	case refused := <-x.late:
+		return nil, x.leave(refused, errAnswered)
+	case <-timeout:
+		x.permit.Abandon(reason.Timeout)
+		return nil, x.leave(gate.Refusal{Reason: reason.Timeout, Class: x.class.name}, errAnswered)
+	case <-x.in.Context().Done():
+		x.permit.Abandon(reason.CallerGone)
+		return nil, x.leave(gate.Refusal{Reason: reason.CallerGone, Class: x.class.name}, errCallerGone)
+	}
+}
+
+// call makes the call and hands its answer over, or keeps it.
+func (x *exchange) call(out *http.Request) {
+	a := x.class.upstream.call(out, x.gateway.resent)
+	if x.state.CompareAndSwap(calling, answered) {
+		x.came <- a
+		return
+	}
+	x.settle(a)
+}
+
+// arrived takes the upstream's answer for the caller.
+func (x *exchange) arrived(a answer) (*http.Response, error) {
+	if a.err == nil {
+		x.permit.Answered()
+	}
+	select {
+	case refused := <-x.late: // its deadline passed at the same moment, and is on the account
+		x.came <- a
+		return nil, x.leave(refused, errAnswered)
+	default:
+	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	x.class.seen.First.Observe(x.class.gate.Now().Sub(x.offered))
+	x.flow(a.res)
+	return a.res, nil
+}
+
+// leave ends the handler's part before the upstream has answered. The call goes
+// on and holds its slot until it ends, unless it cannot end well: a body that
+// was cut off halfway is no request, and the class may want no call without a
+// caller.
+func (x *exchange) leave(why gate.Refusal, cause error) error {
+	x.mine = false
+	if x.upload != nil && !x.upload.detach(x.interrupt) || x.class.cancel {
+		x.cancel(cause)
+	}
+	x.cap = time.AfterFunc(x.class.holdAtMost, func() { x.cancel(errHeldLong) })
+	x.gateway.abandon(x)
+	if !x.state.CompareAndSwap(calling, left) {
+		go x.settle(<-x.came)
+	}
+	return &refusedError{why}
+}
+
+// settle ends an exchange whose caller was answered or is gone.
+func (x *exchange) settle(a answer) {
+	why := reason.Failed
+	if a.err == nil {
+		why = outcomeOf(a.res)
+		discard(a.res.Body, x.cancel)
+	}
+	x.cap.Stop()
+	x.cancel(nil)
+	x.permit.Finish(why)
+	x.gateway.forget(x)
+}
+
+// mark says on the upstream's answer what it is.
+func (x *exchange) mark(res *http.Response) error {
+	x.outcome = outcomeOf(res)
+	if x.outcome == reason.Failed {
+		x.class.seen.Passed.Add(1)
+	}
+	if x.upload != nil && x.in.ProtoMajor == 1 && !x.upload.complete() {
+		// What is left of the body would be read as the next request.
+		res.Header["Connection"] = []string{"close"}
+	}
+	res.Header[httpgate.HeaderRung] = rungPrimary
+	res.Header[httpgate.HeaderReason] = []string{x.outcome.String()}
+	return nil
+}
+
+var rungPrimary = []string{httpgate.RungPrimary}
+
+// outcomeOf returns the reason of an answer that the upstream gave. A server
+// error is passed on as it is, and is a failure all the same: a service that
+// fails fast must not look like a fast service.
+func outcomeOf(res *http.Response) reason.Reason {
+	if res.StatusCode >= http.StatusInternalServerError {
+		return reason.Failed
+	}
+	return reason.Served
+}
+
+// failed answers a caller whom the upstream did not answer.
+func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
+	if refused, ok := errors.AsType[*refusedError](err); ok {
+		if refused.Reason == reason.CallerGone {
+			panic(http.ErrAbortHandler) // nobody is there, and nothing must look like an answer
+		}
+		x.gateway.refuse(w, x.in, x.class, refused.Refusal)
+		return
+	}
+	why := reason.Failed
+	switch {
+	case x.in.Context().Err() != nil:
+		x.outcome = reason.CallerGone
+		panic(http.ErrAbortHandler)
+	case x.upload != nil && x.upload.failed() != nil:
+		why = reason.BadRequest // the caller's body broke off or was malformed
+	}
+	x.outcome = why
+	x.gateway.log.failed(x, err)
+	if x.upload != nil {
+		x.upload.detach(x.interrupt)
+	}
+	x.gateway.refuse(w, x.in, x.class, gate.Refusal{Reason: why, Class: x.class.name})
+}
+
+// complete gives the slot back once the upstream has said all it had to say;
+// the caller may go on reading.
+func (x *exchange) complete() {
+	if x.mine {
+		x.mine = false
+		x.permit.FinishAt(0, boundary.Outcome{Reason: x.outcome})
+	}
+}
+
+// finish ends the handler's part, however it ended: return, panic, hijack.
+func (x *exchange) finish() {
+	if x.body != nil {
+		x.body.Close()
+	}
+	if x.mine && x.body != nil && !x.body.switched {
+		x.outcome = reason.CallerGone // the answer was not taken to its end
+		if x.body.err != nil && x.in.Context().Err() == nil {
+			x.outcome = reason.Failed // or not given
+		}
+	}
+	if x.upload != nil {
+		x.upload.detach(x.interrupt)
+	}
+	if x.mine && x.cancel != nil {
+		x.cancel(nil)
+	}
+	x.complete()
+}
+
+// interrupt makes a read of the caller's body return.
+func (x *exchange) interrupt() { x.control.SetReadDeadline(pastDeadline) }
+
+// cutIdle ends a flow in which nothing moves: the upstream's side, and the
+// caller's, who may be what it is waiting for.
+func (x *exchange) cutIdle() {
+	x.cancel(errIdle)
+	if x.body.switched {
+		x.body.src.Close()
+		if c := connOf(x.in); c != nil {
+			c.SetDeadline(pastDeadline)
+		}
+		return
+	}
+	x.control.SetWriteDeadline(pastDeadline)
+}

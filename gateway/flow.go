@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// flow is the body of an answer on its way to the caller. Once it flows no
+// deadline ends it; only its end, the caller's leaving, or idleness: no byte
+// taken from the upstream, because it sends none or because the caller does not
+// read what it is sent.
+type flow struct {
+	x    *exchange
+	src  io.ReadCloser
+	stop func() bool // no longer watches for the caller's leaving
+
+	switched bool         // the connection speaks another protocol now
+	moved    atomic.Int64 // when a byte last came, in nanoseconds of the gate's time
+	err      error        // why it broke off
+
+	mu     sync.Mutex
+	idle   *time.Timer
+	closed bool
+}
+
+func (x *exchange) flow(res *http.Response) {
+	f := &flow{x: x, src: res.Body, switched: res.StatusCode == http.StatusSwitchingProtocols}
+	x.body = f
+	f.touch()
+	f.stop = context.AfterFunc(x.in.Context(), func() { x.cancel(errCallerGone) })
+	f.idle = time.AfterFunc(x.gateway.idle, f.rest)
+	res.Body = f
+	if w, ok := f.src.(io.Writer); ok && res.StatusCode == http.StatusSwitchingProtocols {
+		res.Body = &tunnel{f, w}
+	}
+}
+
+func (f *flow) touch() { f.moved.Store(int64(f.x.class.gate.Now())) }
+
+// Read implements io.Reader.
+func (f *flow) Read(p []byte) (int, error) {
+	n, err := f.src.Read(p)
+	if n > 0 {
+		f.touch()
+	}
+	switch {
+	case err == io.EOF:
+		f.x.complete()
+	case err != nil:
+		f.err = err
+	}
+	return n, err
+}
+
+// Close implements io.Closer. It may be called more than once.
+func (f *flow) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	f.idle.Stop()
+	f.stop()
+	return f.src.Close()
+}
+
+// rest is called when the flow may have been idle for as long as it may be.
+func (f *flow) rest() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	since := time.Duration(int64(f.x.class.gate.Now()) - f.moved.Load())
+	if left := f.x.gateway.idle - since; left > 0 {
+		f.idle.Reset(left)
+		return
+	}
+	f.x.cutIdle()
+}
+
+// tunnel is the flow of a connection that was switched to another protocol:
+// bytes move both ways.
+type tunnel struct {
+	*flow
+	w io.Writer
+}
+
+// Read implements io.Reader. The end of one direction is not the end of the
+// exchange.
+func (t *tunnel) Read(p []byte) (int, error) {
+	n, err := t.src.Read(p)
+	if n > 0 {
+		t.touch()
+	}
+	return n, err
+}
+
+// Write implements io.Writer.
+func (t *tunnel) Write(p []byte) (int, error) {
+	n, err := t.w.Write(p)
+	if n > 0 {
+		t.touch()
+	}
+	return n, err
+}
+
+// CloseWrite passes on that the caller will send no more.
+func (t *tunnel) CloseWrite() error {
+	if w, ok := t.w.(interface{ CloseWrite() error }); ok {
+		return w.CloseWrite()
+	}
+	return nil
+}

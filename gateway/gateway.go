@@ -1,0 +1,211 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/config/assemble"
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/observe"
+)
+
+// Options are what a program, a test or the demo may bring of its own. The zero
+// value serves a configuration as it is.
+type Options struct {
+	// Listener and AdminListener replace the addresses of the configuration.
+	// Serve closes them.
+	Listener, AdminListener net.Listener
+	// Logger replaces the one that the configuration asks for.
+	Logger *slog.Logger
+	// Registry takes the metrics; nil: one of the gateway's own.
+	Registry *prometheus.Registry
+	// Version is shown in metrics.
+	Version string
+	// DrainDelay is how long the gateway goes on as before after /readyz has
+	// begun to say no, so that whoever sends traffic can find out. Default 0.
+	DrainDelay time.Duration
+	// DrainLimit bounds how long what runs is waited for at the end. Default
+	// DrainLimitDefault.
+	DrainLimit time.Duration
+	// StreamIdle is how long an answer, once begun, may stand still: no byte
+	// from the upstream, or none taken by the caller. Default
+	// StreamIdleDefault.
+	StreamIdle time.Duration
+	// Pprof adds /debug/pprof to the admin listener.
+	Pprof bool
+}
+
+// Defaults of Options.
+const (
+	// DrainLimitDefault is what orchestrators commonly grant before they kill.
+	DrainLimitDefault = 25 * time.Second
+	// StreamIdleDefault is what proxies commonly allow between two reads.
+	StreamIdleDefault = 60 * time.Second
+)
+
+// Gateway is a reverse proxy with a gate in front of each upstream.
+type Gateway struct {
+	cfg       *config.Config
+	opts      Options
+	classes   []*class
+	upstreams []*upstream
+	gates     []*gate.Gate
+	names     []string // of the gates' resources
+	seen      *observe.Metrics
+	log       *journal
+	quiet     *log.Logger // what net/http says by itself, at debug
+	hangups   *hangups
+	idle      time.Duration
+
+	draining atomic.Bool
+	flights  sync.WaitGroup // handlers and abandoned calls
+
+	mu        sync.Mutex
+	abandoned map[*exchange]struct{}
+	stopping  bool
+}
+
+// New returns a gateway for a configuration that passed validation. It starts
+// nothing but the watch for hang-ups; call Serve, or Close if Serve is never
+// called.
+func New(cfg *config.Config, opts Options) (*Gateway, error) {
+	cfg = cfg.WithDefaults()
+	opts.DrainLimit = cmp.Or(opts.DrainLimit, DrainLimitDefault)
+	opts.StreamIdle = cmp.Or(opts.StreamIdle, StreamIdleDefault)
+	if opts.Logger == nil {
+		logger, err := observe.NewLogger(os.Stderr, string(cfg.Log.Format), string(cfg.Log.Level))
+		if err != nil {
+			return nil, err
+		}
+		opts.Logger = logger
+	}
+	g := &Gateway{
+		cfg: cfg, opts: opts,
+		seen:      observe.New(observe.Options{Version: opts.Version, Registry: opts.Registry}),
+		log:       newJournal(opts.Logger),
+		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
+		idle:      opts.StreamIdle,
+		abandoned: make(map[*exchange]struct{}),
+	}
+	if err := g.build(); err != nil {
+		return nil, err
+	}
+	g.hangups = newHangups()
+	return g, nil
+}
+
+// build makes gates, upstreams and classes of the configuration.
+func (g *Gateway) build() error {
+	byName := make(map[string]*class)
+	for _, r := range assemble.Resources(g.cfg) {
+		gt, err := gate.New(r.Machine)
+		if err != nil {
+			return err
+		}
+		up, err := newUpstream(r.Upstream)
+		if err != nil {
+			return err
+		}
+		g.gates = append(g.gates, gt)
+		g.names = append(g.names, r.Upstream.Name)
+		g.upstreams = append(g.upstreams, up)
+		g.seen.Watch(r.Upstream.Name, gt)
+		for i, c := range r.Classes {
+			k := newClass(c, up, gt, i)
+			k.seen = g.seen.Class(r.Upstream.Name, c.Name)
+			byName[c.Name] = k
+		}
+	}
+	for _, c := range g.cfg.Classes { // across resources, in the file's order
+		k := byName[c.Name]
+		if k == nil {
+			return fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
+		}
+		g.classes = append(g.classes, k)
+	}
+	return nil
+}
+
+// Gate returns the gate of an upstream, or nil. What it tells is what
+// /debug/pools shows.
+func (g *Gateway) Gate(upstream string) *gate.Gate {
+	for i, name := range g.names {
+		if name == upstream {
+			return g.gates[i]
+		}
+	}
+	return nil
+}
+
+// Metrics returns the handler that answers scrapes, for a program that has an
+// admin listener of its own.
+func (g *Gateway) Metrics() http.Handler { return g.seen.Handler() }
+
+// resent counts a request that was sent to its upstream a second time.
+func (g *Gateway) resent() { g.seen.Resends.Add(1) }
+
+// abandon notes a call whose handler has left.
+func (g *Gateway) abandon(x *exchange) {
+	g.flights.Add(1) // the handler's own is still counted: never from zero
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.abandoned[x] = struct{}{}
+	if g.stopping {
+		x.cancel(errStopping)
+	}
+}
+
+// forget strikes off a call that has ended.
+func (g *Gateway) forget(x *exchange) {
+	g.mu.Lock()
+	delete(g.abandoned, x)
+	g.mu.Unlock()
+	g.flights.Done()
+}
+
+// Close ends everything at once: abandoned calls are cut, connections to
+// upstreams closed. Handlers must have returned, or their requests be
+// cancelled, or Close waits for them. Serve calls it.
+func (g *Gateway) Close() {
+	g.mu.Lock()
+	g.stopping = true
+	for x := range g.abandoned {
+		x.cancel(errStopping)
+	}
+	g.mu.Unlock()
+	g.flights.Wait()
+	for _, u := range g.upstreams {
+		u.close()
+	}
+	for _, gt := range g.gates {
+		gt.Close()
+	}
+	g.hangups.close()
+	g.log.flush()
+}
+
+// drain refuses what is new and waits for what runs, within a limit.
+func (g *Gateway) drain(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	errs := make([]error, len(g.gates))
+	var wait sync.WaitGroup
+	for i, gt := range g.gates {
+		wait.Go(func() { errs[i] = gt.Drain(ctx) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,83 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// ServeHTTP takes a request the whole way. It implements http.Handler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.flights.Add(1)
+	defer g.flights.Done()
+
+	r, ok := resolve(r)
+	if !ok || r.Method == http.MethodConnect {
+		g.unroutable(w, r, http.StatusBadRequest)
+		return
+	}
+	c := g.classify(r)
+	if c == nil {
+		g.unroutable(w, r, http.StatusNotFound)
+		return
+	}
+	if unread(r) {
+		// An HTTP/1 server would else read a body to its end before it lets an
+		// answer out.
+		control := http.NewResponseController(w)
+		control.EnableFullDuplex()
+		if conn := connOf(r); conn != nil {
+			ctx, gone := context.WithCancelCause(r.Context())
+			defer gone(nil)
+			defer g.hangups.watch(conn, func() { gone(errCallerGone) })()
+			r = r.WithContext(ctx)
+		}
+	}
+	g.admit(w, r, c)
+}
+
+// admit offers the request to its class's gate and serves it if it may run.
+func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
+	named := readDeadline(r.Header)
+	if named.malformed > 0 {
+		g.seen.MalformedDeadlines.Add(int64(named.malformed))
+	}
+	x := &exchange{
+		gateway: g, class: c, in: r,
+		control: http.NewResponseController(w),
+		named:   named.left != 0,
+		late:    make(chan gate.Refusal, 1),
+		outcome: reason.Failed,
+		mine:    true,
+	}
+	ask := c.ask(r, named.left)
+	ask.OnOverdue = x.overdue
+	ask.At = c.gate.Now()
+	x.offered = ask.At
+	permit, refused := c.gate.Enter(r.Context(), ask)
+	if refused.Reason != reason.None {
+		if refused.Reason == reason.CallerGone {
+			panic(http.ErrAbortHandler)
+		}
+		g.refuse(w, r, c, refused)
+		return
+	}
+	c.seen.Wait.Observe(c.gate.Now().Sub(x.offered))
+	x.permit = permit
+	x.serve(w)
+}
+
+// unread reports whether an HTTP/1 request has a body, which nobody has read
+// yet. HTTP/2 needs none of what is done about it.
+func unread(r *http.Request) bool { return r.ProtoMajor == 1 && r.ContentLength != 0 }
+
+func isGRPC(r *http.Request) bool {
+	return r.ProtoMajor >= 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+}
+
+// pastDeadline makes whatever blocks on a connection return.
+var pastDeadline = time.Unix(1, 0)

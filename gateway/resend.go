@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+)
+
+// net/http's transport sends a request again on its own when a connection it
+// reused breaks, as often as it finds another connection to reuse. Behind an
+// upstream that crashes on a request, one call becomes as many as there are
+// idle connections: retries that no budget sees. Here it is made impossible,
+// and the one case in which a second sending is right is done in the open, once
+// and counted: the connection had been idle for a while, so that the upstream
+// most likely closed it just as the request was sent, and the request is one
+// that may be repeated.
+
+// staleAfter is how long a connection must have been idle for its breaking to
+// be put down to that. Upstreams close idle connections after seconds; under
+// load one is idle for milliseconds.
+const staleAfter = 500 * time.Millisecond
+
+// call sends the request and returns the answer. resent is called when it was
+// sent twice.
+func (u *upstream) call(out *http.Request, resent func()) answer {
+	t := u.carrier(isGRPC(out))
+	if out.Body != nil {
+		res, err := t.RoundTrip(out)
+		return answer{res, err}
+	}
+	if !repeatable(out.Method) {
+		concealKeys(out.Header)
+		res, err := t.RoundTrip(out)
+		return answer{res, err}
+	}
+	var stale, began bool
+	trace := &httptrace.ClientTrace{
+		GotConn:              func(c httptrace.GotConnInfo) { stale = c.Reused && c.IdleTime >= staleAfter },
+		GotFirstResponseByte: func() { began = true },
+	}
+	once := out.WithContext(httptrace.WithClientTrace(out.Context(), trace))
+	forbidResend(once)
+	res, err := t.RoundTrip(once)
+	if err != nil && stale && !began && out.Context().Err() == nil {
+		resent()
+		forbidResend(out)
+		res, err = t.RoundTrip(out)
+	}
+	return answer{res, err}
+}
+
+// repeatable lists the methods that net/http repeats: the safe ones.
+func repeatable(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	return false
+}
+
+// forbidResend gives a request without a body an empty one that cannot be
+// rewound, which is what the transport goes by. On the wire nothing changes:
+// the "identity" coding keeps it from being sent in chunks.
+func forbidResend(out *http.Request) {
+	out.Body = empty{}
+	out.TransferEncoding = identity
+}
+
+var identity = []string{"identity"}
+
+// empty is a body with nothing in it that is not http.NoBody.
+type empty struct{}
+
+func (empty) Read([]byte) (int, error) { return 0, io.EOF }
+func (empty) Close() error             { return nil }
+
+// concealKeys spells the two headers that make the transport repeat any method
+// in a way that it does not look for. Header names have no case.
+func concealKeys(h http.Header) {
+	for canonical, lower := range map[string]string{
+		"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key",
+	} {
+		if v, ok := h[canonical]; ok {
+			delete(h, canonical)
+			h[lower] = v
+		}
+	}
+}
