@@ -49,7 +49,7 @@ func TestRetriesKeepAnUnprotectedServiceDown(t *testing.T) {
 	}{
 		{120, 1, false}, {160, 1, true}, {240, 1, true}, {280, 1, true},
 		{120, 3, true}, {160, 3, true}, {240, 3, true}, {280, 3, true},
-		{70, 3, false},
+		{50, 3, false},
 	} {
 		t.Run(fmt.Sprintf("%v/s, %d retries", c.perSecond, c.retries), func(t *testing.T) {
 			got := storm(t, c.perSecond, sim.Callers{Retries: c.retries}, false)
