@@ -144,7 +144,7 @@ func TestARequestAllocatesNothing(t *testing.T) {
 		return testing.AllocsPerRun(1, func() { must(sim.Run(allPolicies(n, 1.3), nil)) })
 	}
 	few, many := allocations(100_000), allocations(200_000)
-	if grown := many - few; grown > 100 { // buckets of time, rings that grew
+	if grown := many - few; grown > 500 { // histograms of tenants, rings that grew
 		t.Errorf("100,000 more requests made %v more allocations", grown)
 	}
 }
