@@ -26,7 +26,7 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	left := deadline.Sub(now)
 	runs := c.Waiting() == 0 && m.idle(c)
 	if !runs {
-		left -= c.PredictWait(t, now)
+		left -= c.PredictWait(t, level(c.Config(), r.Importance), now)
 	}
 	if m.hopeless(c, left) {
 		return m.refuse(now, c, t, reason.Infeasible)

@@ -79,7 +79,8 @@ type Config struct {
 	BlockFor time.Duration
 
 	// Levels is the number of importance levels, 1 .. LevelsMax; 0 counts
-	// as 1. Level 0 is the most important.
+	// as 1. Level 0 is the most important: of a tenant's waiters it goes
+	// first, and under Displace it is never evicted.
 	Levels int
 
 	Tenants TenantConfig

@@ -47,14 +47,10 @@ type Pool struct {
 
 // New returns a pool with that configuration.
 func New(cfg Config) *Pool {
-	levels := 0
-	if cfg.WhenFull == Displace {
-		levels = cfg.levels()
-	}
 	p := &Pool{
 		Slots:   NewSlots(cfg.Slots, cfg.Borrow),
 		Room:    newRoom(cfg),
-		Tenants: newTenants(cfg.Tenants, levels),
+		Tenants: newTenants(cfg.Tenants, cfg.levels()),
 		cfg:     cfg,
 		service: estimate.NewQuantile(feasibleQuantile),
 	}
@@ -113,11 +109,11 @@ func (p *Pool) Full(t *Tenant, bytes int64) reason.Reason {
 // is bounded like the room itself.
 func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
 
-// PredictWait returns how long an arrival of t will wait at the least: until
-// all who are sure to go first have found a slot, borrowed ones included. It is
-// a lower estimate, per order and fairness policy; see Room.ahead.
-func (p *Pool) PredictWait(t *Tenant, now unit.Instant) time.Duration {
-	hi, lo := bits.Mul64(uint64(p.ahead(t, now)), uint64(p.shortest))
+// PredictWait returns how long an arrival of t with that importance will wait
+// at the least: until all who are sure to go first have found a slot, borrowed
+// ones included. It is a lower estimate; see Room.ahead.
+func (p *Pool) PredictWait(t *Tenant, importance uint8, now unit.Instant) time.Duration {
+	hi, lo := bits.Mul64(uint64(p.ahead(t, importance, now)), uint64(p.shortest))
 	if hi != 0 || lo > math.MaxInt64/2 {
 		return math.MaxInt64 / 2
 	}
@@ -195,8 +191,7 @@ func (p *Pool) Reconfigure(cfg Config) {
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		p.configure(t, p.scheduler)
 	}
-	if cfg.Tenants.Policy != old.Tenants.Policy || cfg.levels() != old.levels() ||
-		(cfg.WhenFull == Displace) != (old.WhenFull == Displace) {
+	if cfg.Tenants.Policy != old.Tenants.Policy || cfg.levels() != old.levels() {
 		p.rebuild()
 	}
 	p.Trim()
@@ -214,10 +209,7 @@ func (p *Pool) rebuild() {
 	least := uint8(p.cfg.levels() - 1)
 	p.scheduler = fair.New(p.cfg.Tenants.Policy)
 	p.Room.levels = make([]list, p.cfg.levels())
-	p.Tenants.levels = 0
-	if p.cfg.WhenFull == Displace {
-		p.Tenants.levels = p.cfg.levels()
-	}
+	p.Tenants.levels = p.cfg.levels()
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		t.flow.Forget()
 		t.levels = p.Tenants.newLevels()
@@ -241,7 +233,7 @@ func (p *Pool) Check() error {
 	}
 	tenants, idle := 0, 0
 	for _, t := range p.known { // order does not matter: a sum
-		tenants += t.queue.len
+		tenants += t.queue[0].len
 		if t.idle {
 			idle++
 			if t.busy() {

@@ -8,10 +8,11 @@ import (
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
-// Room is where requests wait: bounded in number and in bytes, left in an
-// order that the fairness policy and the class's order decide together.
-// Entering, leaving from anywhere, and choosing the next take constant time
-// (choosing among ranks: logarithmic in the tenants that wait).
+// Room is where requests wait: bounded in number and in bytes. Who leaves next
+// is decided in this order: the fairness policy names the tenant, of the
+// tenant's waiters the most important go first, and among those the class's
+// order decides. Entering, leaving from anywhere, and choosing the next take
+// constant time (under priority and drr: logarithmic in the tenants that wait).
 type Room struct {
 	bound     int // how many may wait
 	bytesMax  int64
@@ -66,10 +67,10 @@ func (r *Room) Full(t *Tenant, tenantBound int, bytes int64) reason.Reason {
 func (r *Room) Enter(it *Item) {
 	it.State = Waiting
 	t := it.Tenant
-	if r.scheduler != nil && t.queue.len == 0 {
+	if r.scheduler != nil && t.queue[0].len == 0 {
 		r.scheduler.Join(&t.flow)
 	}
-	t.queue.add(it, byTenant)
+	t.queue[0].add(it, byTenant)
 	r.levels[it.Importance].add(it, byLevel)
 	if t.levels != nil {
 		t.levels[it.Importance].add(it, byTenantLevel)
@@ -85,12 +86,12 @@ func (r *Room) Remove(it *Item) {
 		return
 	}
 	t := it.Tenant
-	t.queue.remove(it, byTenant)
+	t.queue[0].remove(it, byTenant)
 	r.levels[it.Importance].remove(it, byLevel)
 	if t.levels != nil {
 		t.levels[it.Importance].remove(it, byTenantLevel)
 	}
-	if r.scheduler != nil && t.queue.len == 0 {
+	if r.scheduler != nil && t.queue[0].len == 0 {
 		r.scheduler.Leave(&t.flow)
 	}
 	r.waiting--
@@ -119,21 +120,23 @@ func (r *Room) Admit() *Item {
 // Next returns the item whose turn it is, or nil. The item stays in the room
 // until Take.
 func (r *Room) Next(now unit.Instant) *Item {
-	if r.scheduler == nil {
-		if oldest := r.Oldest(); !r.newestFirst(oldest, now) {
-			return oldest
+	levels := r.levels
+	if r.scheduler != nil {
+		f := r.scheduler.Next()
+		if f == nil {
+			return nil
 		}
-		return r.newest()
+		levels = f.Owner.(*Tenant).lists()
 	}
-	f := r.scheduler.Next()
-	if f == nil {
-		return nil
+	for i := range levels {
+		if q := &levels[i]; q.head != nil {
+			if r.newestFirst(q, now) {
+				return q.tail
+			}
+			return q.head
+		}
 	}
-	q := &f.Owner.(*Tenant).queue
-	if r.newestFirst(q.head, now) {
-		return q.tail
-	}
-	return q.head
+	return nil
 }
 
 // Take takes the item that Next returned out of the room, to run, and charges
@@ -145,14 +148,13 @@ func (r *Room) Take(it *Item) {
 	r.Remove(it)
 }
 
-// newestFirst reports whether the queue with that oldest waiter is to be
-// served from its new end.
-func (r *Room) newestFirst(oldest *Item, now unit.Instant) bool {
+// newestFirst reports whether the queue is to be served from its new end.
+func (r *Room) newestFirst(q *list, now unit.Instant) bool {
 	switch r.order {
 	case LIFO:
 		return true
 	case Adaptive:
-		return oldest != nil && r.patience > 0 && now.Sub(oldest.Offered) > r.patience
+		return q.head != nil && r.patience > 0 && now.Sub(q.head.Offered) > r.patience
 	}
 	return false
 }
@@ -168,30 +170,22 @@ func (r *Room) Oldest() *Item {
 	return first
 }
 
-// newest returns the last waiter to have arrived, over all levels.
-func (r *Room) newest() *Item {
-	last := r.levels[0].tail
-	for i := 1; i < len(r.levels); i++ {
-		if it := r.levels[i].tail; it != nil && (last == nil || it.Seq > last.Seq) {
-			last = it
-		}
-	}
-	return last
-}
-
-// ahead returns how many waiters are sure to leave before an arrival of t:
-// the optimistic count, on which nobody is refused who could have made it.
-// Newest first, none. Fairly scheduled, those of the arrival's own tenant,
-// since the others may leave. In one queue, all.
-func (r *Room) ahead(t *Tenant, now unit.Instant) int {
+// ahead returns how many waiters are sure to leave before an arrival of t with
+// that importance: the optimistic count, on which nobody is refused who could
+// have made it. In one queue that is all who are as important or more. Fairly
+// scheduled, it is those of the arrival's own tenant, since the others may leave.
+// Newest first, it is only those who are more important.
+func (r *Room) ahead(t *Tenant, importance uint8, now unit.Instant) int {
+	levels := r.levels
 	if r.scheduler != nil {
-		if r.newestFirst(t.queue.head, now) {
-			return 0
-		}
-		return t.queue.len
+		levels = t.lists()
 	}
-	if r.newestFirst(r.Oldest(), now) {
-		return 0
+	n, own := 0, min(int(importance), len(levels)-1)
+	for i := range levels[:own] {
+		n += levels[i].len
 	}
-	return r.waiting
+	if q := &levels[own]; !r.newestFirst(q, now) {
+		n += q.len
+	}
+	return n
 }

@@ -18,15 +18,23 @@ type Tenant struct {
 	Calendar unit.Instant
 
 	flow   fair.Flow
-	queue  list
-	levels []list // by importance; nil unless the room displaces
+	queue  [1]list // all of the tenant's waiters
+	levels []list  // the same by importance; nil where there is only one level
 
 	idle           bool // in the list of the idle
 	younger, older *Tenant
 }
 
 // Waiting returns how many of the tenant's requests are in the room.
-func (t *Tenant) Waiting() int { return t.queue.len }
+func (t *Tenant) Waiting() int { return t.queue[0].len }
+
+// lists returns the tenant's waiters by importance.
+func (t *Tenant) lists() []list {
+	if t.levels != nil {
+		return t.levels
+	}
+	return t.queue[:]
+}
 
 // Weight returns the tenant's share relative to the others'.
 func (t *Tenant) Weight() int64 { return t.flow.Weight }
@@ -43,7 +51,7 @@ type Tenants struct {
 	Forgotten tally.Tally
 
 	cfg            TenantConfig
-	levels         int // per tenant; 0 unless the room displaces
+	levels         int // of importance
 	known          map[string]*Tenant
 	sole           *Tenant // the tenant "", without a look-up
 	oldest, newest *Tenant // the idle, in the order in which they became so
@@ -125,10 +133,10 @@ func (ts *Tenants) enter(name string) *Tenant {
 	return t
 }
 
-// newLevels returns a tenant's lists by importance, or nil unless the room
-// displaces.
+// newLevels returns a tenant's lists by importance, or nil where there is only
+// one level.
 func (ts *Tenants) newLevels() []list {
-	if ts.levels == 0 {
+	if ts.levels <= 1 {
 		return nil
 	}
 	return make([]list, ts.levels)

@@ -16,9 +16,9 @@ func (p *Pool) CanMakeWay(t *Tenant, importance uint8, bytes int64) bool {
 	}
 	switch cfg.WhenFull {
 	case DropOldest:
-		return p.bound > 0 && t.queue.len >= own
+		return p.bound > 0 && t.queue[0].len >= own
 	case Displace:
-		ownLess, _ := less(t.levels, importance)
+		ownLess, _ := less(t.lists(), importance)
 		allLess, bytesLess := less(p.Room.levels, importance)
 		return ownLess >= own && allLess >= all && bytesLess >= over
 	}
@@ -41,13 +41,13 @@ func (p *Pool) Victim(t *Tenant) *Item {
 	q := p.cfg.Tenants.Queue
 	tenantFull := q > 0 && t.Tally.Waiting >= int64(q)
 	if p.cfg.WhenFull == DropOldest {
-		if t.queue.head != nil {
-			return t.queue.head
+		if t.queue[0].head != nil {
+			return t.queue[0].head
 		}
 		return p.Oldest()
 	}
 	if tenantFull {
-		return leastImportant(t.levels)
+		return leastImportant(t.lists())
 	}
 	return leastImportant(p.Room.levels)
 }
