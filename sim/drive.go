@@ -130,6 +130,13 @@ func (res *resource) wake(now unit.Instant) {
 	res.carryOut()
 }
 
+func (res *resource) drain(now unit.Instant) {
+	res.out.Reset()
+	res.machine.Drain(now, &res.out)
+	res.show(boundary.Event{At: now, Kind: boundary.Drained})
+	res.carryOut()
+}
+
 func (res *resource) reconfigure(now unit.Instant, cfg boundary.Config) {
 	res.out.Reset()
 	if err := res.machine.Reconfigure(now, cfg, &res.out); err != nil {
@@ -232,15 +239,16 @@ func (r *run) callTimesOut(what int32, a *attempt) {
 		return
 	}
 	res := a.class.resource
+	if res.upstream.NoticesCancel {
+		r.endNow(what, a, reason.Timeout)
+		return
+	}
 	res.out.Reset()
 	res.machine.Abandon(r.now, a.ticket, reason.Timeout, &res.out)
 	res.show(boundary.Event{At: r.now, Kind: boundary.Abandoned, Class: a.class.index, Ticket: a.ticket})
 	res.carryOut()
 	if !a.answered {
 		r.abandon(what, a, reason.Timeout, 0)
-		if res.upstream.NoticesCancel {
-			res.stop(what, a, reason.Timeout)
-		}
 	}
 }
 
@@ -271,15 +279,23 @@ func (r *run) callerLeaves(what int32, a *attempt) {
 		r.answer(what, a, reason.CallerGone, 0)
 		return
 	}
+	if res.upstream.NoticesCancel {
+		r.endNow(what, a, reason.CallerGone)
+		return
+	}
 	res.machine.Abandon(r.now, a.ticket, reason.CallerGone, &res.out)
 	res.show(boundary.Event{At: r.now, Kind: boundary.Abandoned, Class: a.class.index, Ticket: a.ticket})
 	res.carryOut()
-	if a.answered {
-		return
+	if !a.answered {
+		r.abandon(what, a, reason.CallerGone, 0)
 	}
-	r.abandon(what, a, reason.CallerGone, 0)
-	if res.upstream.NoticesCancel {
-		res.stop(what, a, reason.CallerGone)
+}
+
+// endNow ends a running attempt whose upstream has noticed that its call was
+// given up.
+func (r *run) endNow(what int32, a *attempt, why reason.Reason) {
+	if a.class.resource.halt(a, why) {
+		r.workEnds(what, a)
 	}
 }
 

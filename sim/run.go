@@ -190,8 +190,11 @@ func (r *run) take(e event) {
 	case arrives:
 		r.arrive(int(e.what))
 	case changes:
-		c := &r.Changes[e.what]
-		r.resources[c.Resource].reconfigure(e.at, c.Boundary)
+		if c := &r.Changes[e.what]; c.Drain {
+			r.resources[c.Resource].drain(e.at)
+		} else {
+			r.resources[c.Resource].reconfigure(e.at, c.Boundary)
+		}
 	case samples:
 		r.Sample(e.at, r.machines)
 		if next := e.at.Add(r.SampleEvery); next < r.cutoff || r.For == 0 {

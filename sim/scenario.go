@@ -89,11 +89,14 @@ type Stream struct {
 	Callers Callers
 }
 
-// Change is a new configuration for a resource at an instant.
+// Change is a new configuration for a resource at an instant, or its draining.
 type Change struct {
 	At       time.Duration
 	Resource int
 	Boundary boundary.Config
+	// Drain makes the machine refuse whatever is offered from then on;
+	// Boundary is not looked at.
+	Drain bool
 }
 
 // Validate returns every fault of the scenario, joined, or nil.
@@ -148,6 +151,9 @@ func (s *Scenario) Validate() error {
 	for i, c := range s.Changes {
 		if c.Resource < 0 || c.Resource >= len(s.Resources) || c.At < 0 || i > 0 && c.At < s.Changes[i-1].At {
 			fault("change %d, of resource %d at %v: resources are numbered from 0, instants never decrease", i, c.Resource, c.At)
+			continue
+		}
+		if c.Drain {
 			continue
 		}
 		if err := c.Boundary.Validate(); err != nil {

@@ -58,6 +58,14 @@ func (res *resource) serveNext() {
 // stop ends work early whose caller is gone. Its slot is given back by an event
 // of this instant, since the machine may be amid another.
 func (res *resource) stop(what int32, a *attempt, why reason.Reason) {
+	if res.halt(a, why) {
+		res.run.heap.push(res.run.now, workEnds, what, a.life)
+	}
+}
+
+// halt takes work out of the line or off its server, and reports whether there
+// was any.
+func (res *resource) halt(a *attempt, why reason.Reason) bool {
 	switch a.work {
 	case inLine:
 		res.upstream.inLine--
@@ -66,11 +74,11 @@ func (res *resource) stop(what int32, a *attempt, why reason.Reason) {
 		res.upstream.busy--
 		res.serveNext()
 	default:
-		return
+		return false
 	}
 	res.result.Stopped++
 	a.work, a.why = stopped, why
-	res.run.heap.push(res.run.now, workEnds, what, a.life)
+	return true
 }
 
 // book enters the time that a server has worked.
