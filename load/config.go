@@ -28,7 +28,7 @@ type Config struct {
 	Deadline time.Duration // within which an answer is goodput, where an arrival has none; default Timeout
 
 	MaxInFlight int // requests on the way at once, each with a connection of its own in HTTP/1.1; beyond it they are unsent; default 4,096
-	Warm        int // connections opened before the start and kept in reserve (HTTP/1.1); default 64
+	Warm        int // connections opened before the start and kept in reserve (HTTP/1.1), for 50 ms of a stalled target at 5,000/s; default 256
 
 	HonourRetryAfter bool // send again after what a 429 or 503 asks for
 	MaxAttempts      int  // in all, where HonourRetryAfter; default 3
@@ -63,7 +63,7 @@ func (c Config) withDefaults() Config {
 	fill(&c.Timeout, 30*time.Second)
 	fill(&c.Deadline, c.Timeout)
 	fill(&c.MaxInFlight, 4096)
-	fill(&c.Warm, 64)
+	fill(&c.Warm, 256)
 	c.Warm = min(c.Warm, c.MaxInFlight)
 	fill(&c.MaxAttempts, 3)
 	if !c.HonourRetryAfter {

@@ -27,6 +27,7 @@ type conn struct {
 
 	writing sync.Mutex // held from claim until the request is written
 	large   bool       // the request is being written by a goroutine of its own
+	failed  error      // of the last writing
 }
 
 // claim makes an idle connection the shot's, unless it has died.
@@ -53,7 +54,7 @@ func (c *conn) writeNow(s *shot) {
 	defer c.writing.Unlock()
 	s.departed(time.Now())
 	_ = c.SetDeadline(c.pool.g.giveUp(s)) // fails on a closed connection, as Write then does
-	if _, err := c.Write(s.wire); err != nil {
+	if _, c.failed = c.Write(s.wire); c.failed != nil {
 		c.Close() // the reader sees it, and has the shot from here on
 	}
 }
@@ -80,6 +81,9 @@ func (c *conn) read() {
 			c.writing.Lock()
 		} else if !c.large {
 			c.writing.Lock() // a writer that has not yet come back from the kernel
+		}
+		if err != nil && c.failed != nil {
+			err = c.failed // the cause, where reading fails because writing did
 		}
 		c.writing.Unlock()
 		if !reuse {

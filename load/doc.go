@@ -6,7 +6,7 @@
 // however long earlier ones take, and its latency counts from then, never from
 // when the generator got round to sending it. What the generator itself did
 // wrong is part of the result: [Lag] (actual minus scheduled instant of
-// sending), requests sent late, requests not sent at all because
+// leaving), requests sent late, requests not sent at all because
 // Config.MaxInFlight were on the way. A result whose lag exceeds its bound says
 // so in [Result.LagExceeded] and should not be believed.
 //

@@ -61,7 +61,7 @@ func newGenerator(ctx context.Context, c Config) (*generator, error) {
 // its thread, which ends with it.
 func (g *generator) walk(ctx context.Context) {
 	runtime.LockOSThread() // never unlocked: the thread's timers are not what others expect
-	sharpenTimers()
+	sharpenThread()
 	var a workload.Arrival
 	for g.Source.Next(&a) {
 		s := g.load(&a)

@@ -19,6 +19,7 @@ type pool struct {
 	g       *generator
 	address string
 	opened  atomic.Int64
+	dialled atomic.Int64  // attempts that found no connection
 	wanted  chan struct{} // a spare connection is wanted
 	running sync.WaitGroup
 	ctx     context.Context
@@ -65,6 +66,8 @@ func (p *pool) send(s *shot) {
 		return
 	}
 	p.running.Go(func() {
+		p.dialled.Add(1)
+		s.departed(time.Now())
 		ctx, cancel := context.WithDeadline(p.ctx, p.g.giveUp(s))
 		defer cancel()
 		c, err := p.dial(ctx)

@@ -61,6 +61,7 @@ func readResponse(r *bufio.Reader, method string, resp *response) error {
 type body struct {
 	length  int64 // below 0 is not said
 	chunked bool
+	old     bool // HTTP/1.0, which knows no chunks (RFC 9112, 6.1)
 }
 
 func readHead(r *bufio.Reader, resp *response, b *body) error {
@@ -86,7 +87,7 @@ func readHead(r *bufio.Reader, resp *response, b *body) error {
 	switch line[7] {
 	case '1':
 	case '0':
-		resp.reuse = false
+		resp.reuse, b.old = false, true
 	default:
 		return malformed("status line", line)
 	}
@@ -124,7 +125,7 @@ func (resp *response) header(name, value []byte, b *body) error {
 			}
 		}
 	case 't':
-		if is("Transfer-Encoding") {
+		if is("Transfer-Encoding") && !b.old {
 			if b.chunked || !bytes.EqualFold(value, []byte("chunked")) {
 				return malformed("Transfer-Encoding", value)
 			}

@@ -20,11 +20,10 @@ func retryWait(retryAfterMs, retryAfter string, now time.Time) (time.Duration, b
 		return d, true
 	}
 	when, err := http.ParseTime(strings.TrimSpace(retryAfter))
-	if err != nil {
+	if err != nil || when.Sub(now) > maxWait {
 		return 0, false
 	}
-	d := max(0, when.Sub(now))
-	return d, d <= maxWait
+	return max(0, when.Sub(now)), true
 }
 
 // maxWait is the longest wait that is believed.

@@ -24,13 +24,16 @@ type Figures struct {
 	Late        int64            `json:"late"`        // sent more than the lag bound after their time
 	Attempts    int64            `json:"attempts"`    // sent in all, those that a Retry-After asked for included
 	Connections int64            `json:"connections"` // opened (HTTP/1.1)
+	Dialled     int64            `json:"dialled"`     // attempts that found none open and had to wait for theirs
 	Errors      map[string]int64 `json:"errors"`      // what broke connections and calls, the first few kinds
 	Lag         Lag              `json:"lag"`
 	LagBound    float64          `json:"lag_bound_ms"`
 	LagExceeded bool             `json:"lag_exceeded"` // p99 above the bound: do not believe the result
 }
 
-// Lag is by how much requests were sent after their time, in ms.
+// Lag is by how much requests left after their time, in ms: until they were
+// written or, where no connection was open, until one was asked for. What the
+// connection then takes is the target's, and part of the latency.
 type Lag struct {
 	P50 float64 `json:"p50_ms"`
 	P99 float64 `json:"p99_ms"`
@@ -93,7 +96,7 @@ func Run(ctx context.Context, config Config) (Result, error) {
 	length := time.Duration(g.scheduled.Load())
 	r := Result{Collector: g.Collector, Length: length, Elapsed: elapsed, Stopped: !g.ended, Figures: g.record.figures(g.LagBound, length)}
 	if p, pooled := g.carrier.(*pool); pooled {
-		r.Connections = p.opened.Load()
+		r.Connections, r.Dialled = p.opened.Load(), p.dialled.Load()
 	}
 	return r, workload.Err(g.Source)
 }

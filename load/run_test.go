@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,7 +21,13 @@ import (
 	"github.com/spillway-dev/spillway/workload"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(targetEnv) != "" {
+		beTarget()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -171,11 +178,12 @@ func TestAFrozenServerIsSeen(t *testing.T) {
 	if r.Offered != 1000 || d.Reasons["served"] != 1000 || r.Unsent != 0 {
 		t.Errorf("%d offered, %d unsent, reasons %v; want 1,000, 0, all served", r.Offered, r.Unsent, d.Reasons)
 	}
-	// Latencies fall evenly from 1.2 s to 0 over 60 % of the requests.
+	// Latencies fall evenly from 1.2 s to 0 over 60 % of the requests: p50 is
+	// 0.2 s, or more on a slow machine. A closed loop would report some 10 ms.
 	for _, q := range []struct {
 		name           string
 		got, low, high float64
-	}{{"p50", float64(d.P50Ms), 100, 600}, {"p99", float64(d.P99Ms), 1000, 2500}, {"max", float64(d.MaxMs), 1150, 3000}} {
+	}{{"p50", float64(d.P50Ms), 100, 2500}, {"p99", float64(d.P99Ms), 1000, 10_000}, {"max", float64(d.MaxMs), 1150, 10_000}} {
 		if q.got < q.low || q.got > q.high {
 			t.Errorf("%s is %v ms, want %v to %v", q.name, q.got, q.low, q.high)
 		}
@@ -324,6 +332,14 @@ func TestAServerThatClosesAtEveryPhase(t *testing.T) {
 			want := "failed"
 			if strings.HasSuffix(answer, "ok") || strings.HasSuffix(answer, "end") {
 				want = "served"
+			}
+			if strings.HasSuffix(answer, "\r\n\r\nok") && !strings.Contains(answer, "close") {
+				// Who takes the connection before it is seen to close has bad luck,
+				// which is not hidden by sending again.
+				if served := d.Reasons["served"]; served != requests.Load() || served+d.Reasons["failed"] != 20 || served < 1 {
+					t.Errorf("%v of %d requests", d.Reasons, requests.Load())
+				}
+				return
 			}
 			if d.Reasons[want] != 20 || d.Offered != 20 || requests.Load() != 20 || r.Attempts != 20 {
 				t.Errorf("%v, %d offered, %d requests, errors %v", d.Reasons, d.Offered, requests.Load(), r.Errors)

@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"strings"
 	"sync"
 	"time"
@@ -105,26 +104,12 @@ func (t *transport) roundTrip(s *shot, resp *response) error {
 	}
 	ctx, cancel := context.WithDeadline(t.ctx, t.g.giveUp(s))
 	defer cancel()
-	// The trace's functions may be called after RoundTrip has returned, when the
-	// shot is no longer ours.
-	wrote := make(chan time.Time, 1)
-	request := s.request.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() {
-			select {
-			case wrote <- time.Now():
-			default:
-			}
-		},
-	}))
+	request := s.request.WithContext(ctx)
 	// A body of unknown origin, empty where there is none, keeps net/http from
 	// sending the request again by itself when a connection breaks.
 	request.Body = io.NopCloser(bytes.NewReader(s.wire))
+	s.departed(time.Now())
 	answer, err := t.client.RoundTrip(request)
-	select {
-	case now := <-wrote:
-		s.departed(now)
-	default:
-	}
 	if err != nil {
 		return err
 	}

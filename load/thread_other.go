@@ -1,0 +1,6 @@
+//go:build !linux
+
+package load
+
+// sharpenThread has nothing to do here.
+func sharpenThread() {}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package load
-
-// sharpenTimers has nothing to do here.
-func sharpenTimers() {}
