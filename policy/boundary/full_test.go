@@ -7,6 +7,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // What becomes of an arrival of tenant a, important, that finds the room full,
@@ -126,5 +127,50 @@ func TestWhenFullEdges(t *testing.T) {
 		if err := m.Check(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// An arrival of an idle tenant evicts the last waiter of another, which becomes
+// idle by that: one of the two has to be forgotten, and not the one that is just
+// being served.
+func TestTheArrivingTenantIsNotForgotten(t *testing.T) {
+	m := must(New(Config{Strict: true, Classes: []Class{{Name: "app", Pool: pool.Config{
+		Slots: 1, Bound: 1, WhenFull: pool.DropOldest, Tenants: pool.TenantConfig{Keep: 1},
+	}}}}))
+	var out Effects
+	m.Offer(0, &Request{}, &out)
+	v := m.Offer(0, &Request{Tenant: "a"}, &out)
+	m.Leave(0, v.Ticket, &out) // a is idle
+	m.Offer(0, &Request{Tenant: "b"}, &out)
+	m.Offer(0, &Request{Tenant: "a"}, &out)
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A waiter that could no longer be answered in time when its slot comes is not
+// run for nothing: the slot goes to the next, be it one that was still blocked.
+func TestWhoCanNoLongerMakeItGivesWay(t *testing.T) {
+	m := must(New(Config{Strict: true, Classes: []Class{{Name: "app", Pool: pool.Config{
+		Slots: 2, Latency: time.Second, Bound: 1, WhenFull: pool.Block, BlockFor: time.Second,
+	}}}}))
+	var out Effects
+	now := unit.Instant(0)
+	for range 32 { // calls take 100 ms
+		v := m.Offer(now, &Request{}, &out)
+		now = now.Add(100 * time.Millisecond)
+		m.Done(now, v.Ticket, Outcome{Reason: reason.Served}, &out)
+	}
+	first := m.Offer(now, &Request{}, &out)
+	m.Offer(now, &Request{}, &out)
+	waits := m.Offer(now, &Request{Deadline: now.Add(150 * time.Millisecond)}, &out)
+	blocked := m.Offer(now, &Request{}, &out)
+	m.Done(now.Add(100*time.Millisecond), first.Ticket, Outcome{Reason: reason.Served}, &out)
+	if len(out.List) != 2 || out.List[0].Kind != Refuse || out.List[0].Ticket != waits.Ticket ||
+		out.List[1].Kind != Run || out.List[1].Ticket != blocked.Ticket {
+		t.Errorf("%v, want the waiter refused and the blocked one run", out.List)
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
 	}
 }

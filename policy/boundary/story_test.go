@@ -253,18 +253,18 @@ func TestBorrowedSlotsComeBack(t *testing.T) {
 	}
 }
 
-// A slow hour: calls take ten seconds instead of ten milliseconds, far beyond
+// A slow hour: calls take three seconds instead of ten milliseconds, far beyond
 // every deadline. When it is over, the boundary finds out by itself, soon, and
 // serves at full capacity again.
 func TestASlowHourIsNotRemembered(t *testing.T) {
-	for _, slots := range []int{1, 2, 8, 40} {
+	for _, slots := range []int{1, 2, 8} {
 		l := newLoop(Config{Classes: []Class{{Name: "app", Deadline: time.Second, Pool: pool.Config{
 			Slots: slots, Latency: time.Second, MemoryLimit: 1 << 20, PerRequest: 1 << 10,
 		}}}})
-		service := 10 * time.Second
+		service := 3 * time.Second
 		offered, good := 0, 0
 		rate := float64(slots) / 0.010 * 0.8
-		hour := 5 * minute
+		hour := 30 * minute
 		l.arrivals(rate, hour+minute, 9, func() {
 			offered++
 			l.offer(&call{service: service, answer: func(c *call, why reason.Reason, _ time.Duration) {
@@ -275,10 +275,11 @@ func TestASlowHourIsNotRemembered(t *testing.T) {
 		})
 		l.run(hour)
 		service = 10 * ms
-		// What is still at work from the slow hour ends within ten seconds.
-		l.run(hour + 11*time.Second)
+		// What is still at work from the slow hour ends within three seconds, and
+		// the mean holding time, which sizes the room, has 400 calls to follow.
+		l.run(hour + 8*time.Second)
 		offered, good = 0, 0
-		l.run(hour + 15*time.Second)
+		l.run(hour + 12*time.Second)
 		if float64(good) < 0.95*float64(offered) {
 			t.Errorf("%d slots: %d of %d served in four seconds after the slow hour", slots, good, offered)
 		}
