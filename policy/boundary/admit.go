@@ -49,10 +49,15 @@ func (m *Machine) queue(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	}
 	bytes := clampBytes(r.Bytes)
 	why := c.Full(t, bytes)
-	if why != reason.None && c.CanMakeWay(t, level(cfg, r.Importance), bytes) {
-		for why != reason.None {
-			m.evict(now, c.Victim(t), reason.Evicted, out)
-			why = c.Full(t, bytes)
+	if why != reason.None {
+		if own, ok := c.MakeWay(t, level(cfg, r.Importance), bytes, why); ok {
+			for range own {
+				m.evict(now, c.OwnVictim(t), reason.Evicted, out)
+			}
+			for c.Overfull(bytes) {
+				m.evict(now, c.Victim(t), reason.Evicted, out)
+			}
+			why = reason.None
 		}
 	}
 	switch {

@@ -1,28 +1,33 @@
 package pool
 
-// CanMakeWay reports whether evicting waiters lets an arrival of t into a full
-// room, under the room's rule for that. Nobody is evicted in vain: it is asked
-// before the first Victim is.
-func (p *Pool) CanMakeWay(t *Tenant, importance uint8, bytes int64) bool {
+import "github.com/spillway-dev/spillway/policy/reason"
+
+// MakeWay reports whether evicting waiters lets an arrival of t into a room
+// that is full for the given reason, under the room's rule for that, and how
+// many of the tenant's own have to go first: as many OwnVictims. After them go
+// Victims until the room is no longer Overfull. Nobody is evicted in vain: it is
+// asked before the first one is.
+func (p *Pool) MakeWay(t *Tenant, importance uint8, bytes int64, why reason.Reason) (own int, ok bool) {
 	cfg := &p.cfg
-	own := 0 // of the tenant's, how many have to go before it is below its own bound
-	if q := cfg.Tenants.Queue; q > 0 {
-		own = int(t.Tally.Waiting) - q + 1
-	}
-	all := p.waiting - p.bound + 1
-	over := int64(0)
-	if p.bytesMax > 0 {
-		over = p.bytes + bytes - p.bytesMax
+	if why == reason.TenantFull {
+		own = 1
+		if q := cfg.Tenants.Queue; q > 0 {
+			own = max(own, int(t.Tally.Waiting)-q+1) // the bound may have been lowered
+		}
 	}
 	switch cfg.WhenFull {
 	case DropOldest:
-		return p.bound > 0 && t.queue[0].len >= own
+		return own, p.bound > 0 && t.queue[0].len >= own
 	case Displace:
+		over := int64(0)
+		if p.bytesMax > 0 {
+			over = p.bytes + bytes - p.bytesMax
+		}
 		ownLess, _ := less(t.lists(), importance)
 		allLess, bytesLess := less(p.Room.levels, importance)
-		return ownLess >= own && allLess >= all && bytesLess >= over
+		return own, p.bound > 0 && ownLess >= own && allLess >= p.waiting-p.bound+1 && bytesLess >= over
 	}
-	return false
+	return own, false
 }
 
 // less returns how many waiters are less important than importance, and what
@@ -35,21 +40,29 @@ func less(levels []list, importance uint8) (n int, bytes int64) {
 	return n, bytes
 }
 
-// Victim returns the waiter that has to go next so that an arrival of t gets
-// in. CanMakeWay has said that there are enough.
-func (p *Pool) Victim(t *Tenant) *Item {
-	q := p.cfg.Tenants.Queue
-	tenantFull := q > 0 && t.Tally.Waiting >= int64(q)
+// Overfull reports whether the room itself, whatever the tenant, has no place
+// for one more that retains so many bytes.
+func (r *Room) Overfull(bytes int64) bool {
+	return r.waiting >= r.bound || r.bytesMax > 0 && r.bytes+bytes > r.bytesMax
+}
+
+// OwnVictim returns the waiter of t that has to go next.
+func (p *Pool) OwnVictim(t *Tenant) *Item {
 	if p.cfg.WhenFull == DropOldest {
-		if t.queue[0].head != nil {
-			return t.queue[0].head
-		}
-		return p.Oldest()
+		return t.queue[0].head
 	}
-	if tenantFull {
-		return leastImportant(t.lists())
+	return leastImportant(t.lists())
+}
+
+// Victim returns the waiter that has to go next for an arrival of t.
+func (p *Pool) Victim(t *Tenant) *Item {
+	switch {
+	case p.cfg.WhenFull != DropOldest:
+		return leastImportant(p.Room.levels)
+	case t.queue[0].head != nil:
+		return t.queue[0].head
 	}
-	return leastImportant(p.Room.levels)
+	return p.Oldest()
 }
 
 // leastImportant returns the newest of the least important waiters.
