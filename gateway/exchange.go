@@ -147,17 +147,18 @@ func (x *exchange) call(out *http.Request) {
 
 // arrived takes the upstream's answer for the caller.
 func (x *exchange) arrived(a answer) (*http.Response, error) {
-	if a.err == nil {
-		x.permit.Answered()
+	if a.err != nil {
+		select {
+		case refused := <-x.late:
+			return nil, &refusedError{refused}
+		default:
+			return nil, a.err
+		}
 	}
-	select {
-	case refused := <-x.late: // its deadline passed at the same moment, and is on the account
+	if !x.permit.Answered() { // its deadline passed at the same moment, and is on the account
+		refused := <-x.late
 		x.came <- a
 		return nil, x.leave(refused, errAnswered)
-	default:
-	}
-	if a.err != nil {
-		return nil, a.err
 	}
 	x.class.seen.First.Observe(x.class.gate.Now().Sub(x.offered))
 	x.flow(a.res)

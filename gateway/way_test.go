@@ -20,8 +20,11 @@ func newBlocker() *blocker {
 func (b *blocker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	io.Copy(io.Discard, r.Body)
 	b.began <- r.URL.Path
-	<-b.let
-	io.WriteString(w, "done\n")
+	select {
+	case <-b.let:
+		io.WriteString(w, "done\n")
+	case <-r.Context().Done(): // the call was cut
+	}
 }
 
 func TestServedRefusedAndCounted(t *testing.T) {
