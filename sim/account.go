@@ -232,7 +232,7 @@ func (r *run) closeHeld() {
 	for _, block := range r.attempts.blocks {
 		for i := range block {
 			a := &block[i]
-			if a.place == running && a.hasStarted {
+			if a.place == running {
 				a.tally.Held(int64(r.now)-int64(r.WarmUp), int64(r.now-a.started))
 			}
 			if a.work == served {

@@ -97,6 +97,3 @@ func (a *arena) give(i int32) {
 	*p = attempt{life: p.life + 1}
 	a.free = append(a.free, i)
 }
-
-// alive returns how many attempts are.
-func (a *arena) alive() int { return len(a.blocks)<<blockBits - len(a.free) }

@@ -1,8 +1,6 @@
 package sim
 
-import (
-	"github.com/spillway-dev/spillway/policy/reason"
-)
+import "github.com/spillway-dev/spillway/policy/reason"
 
 // The same service without spillway: every attempt stands in the upstream's
 // line, its caller gives up at its deadline, and an answer that comes later is
@@ -28,34 +26,31 @@ func (r *run) sendStraight(what int32, a *attempt) {
 
 // startStraight is called when the upstream begins to serve it.
 func (r *run) startStraight(a *attempt) {
-	a.place = running
+	a.place, a.started = running, r.now
 	a.class.resource.count(-1, +1)
 	if !a.answered {
 		r.bookStart(a)
 	}
-	a.started = r.now
 }
 
-// endStraight is called when its work has ended.
-func (r *run) endStraight(what int32, a *attempt, why reason.Reason) {
+// endStraight is called when its work has ended, by itself or stopped.
+func (r *run) endStraight(what int32, a *attempt, why reason.Reason, byItself bool) {
 	res := a.class.resource
 	if a.place == running {
 		res.release(a)
 	} else {
 		res.count(-1, 0)
 	}
-	a.place = outside
-	late := r.now >= a.deadline && !a.class.call.StartDeadline
-	if why == reason.Served || why == reason.Failed {
+	if byItself {
 		res.bookEnd(a, why)
 	}
-	a.work = none
-	if a.answered {
+	a.place, a.work = outside, none
+	switch {
+	case a.answered:
 		r.attempts.give(what)
 		return
-	}
-	if late {
-		why = reason.Timeout
+	case r.now >= a.deadline && !a.class.call.StartDeadline:
+		why = reason.Timeout // its caller gives up at this very instant
 	}
 	r.answer(what, a, why, 0)
 }

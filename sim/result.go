@@ -66,7 +66,8 @@ type CallersResult struct {
 }
 
 // Record is one attempt, when its caller has been answered. Instants are since
-// the start of the run; Started and Begun are meaningful where their flags are.
+// the start of the run. It is valid until the function that it is shown to
+// returns.
 type Record struct {
 	Stream        int
 	Number        int64 // of the arrival in its stream
@@ -79,7 +80,7 @@ type Record struct {
 	Scheduled  unit.Instant // of the caller's first attempt
 	Arrived    unit.Instant
 	HasStarted bool
-	Started    unit.Instant // got a slot
+	Started    unit.Instant // got its slot, if HasStarted
 	Answered   unit.Instant // what Overhead adds is not in it
 	Deadline   unit.Instant
 	Reason     reason.Reason
