@@ -157,22 +157,27 @@ func (t Trial) stream(cfg *config.Config, i int, l Load) (sim.Stream, error) {
 	if !hasClass(cfg, l.Class) {
 		return sim.Stream{}, fmt.Errorf("class %q is not in the configuration; its classes are %s", l.Class, classNames(cfg))
 	}
-	source := l.Source
-	if source == nil {
-		l.Spec.Seed = t.Seed
-		l.Spec.Stream = StreamName(l.Class, i)
-		l.Spec.For = t.For
-		var err error
-		if source, err = l.Spec.Source(t.Names); err != nil {
-			return sim.Stream{}, fmt.Errorf("load of class %s: %w", l.Class, err)
-		}
+	source, err := l.Open(i, t.Seed, t.For, t.Names)
+	if err != nil {
+		return sim.Stream{}, err
 	}
 	return sim.Stream{Source: source, Class: l.Class, Callers: l.Callers}, nil
 }
 
-// StreamName is the stream from which load number i, of that class, is drawn.
-// A live run that draws from the same stream meets the same requests.
-func StreamName(class string, i int) string { return fmt.Sprintf("%s/%d", class, i) }
+// Open returns the requests of load number i. Opened with the same seed, length
+// and number, they are the same requests, live and in virtual time.
+func (l Load) Open(i int, seed uint64, length time.Duration, names *workload.Names) (workload.Source, error) {
+	if l.Source != nil {
+		return workload.WithClass(l.Source, names.Classes.ID(l.Class)), nil
+	}
+	l.Spec.Seed, l.Spec.Stream, l.Spec.For = seed, fmt.Sprintf("%s/%d", l.Class, i), length
+	l.Spec.Classes = workload.Only(l.Class)
+	source, err := l.Spec.Source(names)
+	if err != nil {
+		return nil, fmt.Errorf("load of class %s: %w", l.Class, err)
+	}
+	return source, nil
+}
 
 func hasClass(cfg *config.Config, name string) bool {
 	for _, c := range cfg.Classes {

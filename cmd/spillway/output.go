@@ -42,20 +42,26 @@ func digest(m report.Meta, path string) report.Meta {
 // writeTraffic prints a traffic report as text or JSON, writes its page if one
 // is asked for, and fails with exit 3 if its sums do not close.
 func writeTraffic(c *cobra.Command, r *report.Report, title, page string) error {
+	if asJSON(c) {
+		if err := report.WriteJSON(c.OutOrStdout(), r); err != nil {
+			return failed(err)
+		}
+	}
+	return writeTrafficText(c, r, title, page)
+}
+
+// writeTrafficText is writeTraffic where the document has been written already.
+func writeTrafficText(c *cobra.Command, r *report.Report, title, page string) error {
 	if page != "" {
 		if err := html.Traffic(title, r).WriteFile(page); err != nil {
 			return failed(err)
 		}
 		fmt.Fprintln(c.ErrOrStderr(), "page:", page)
 	}
-	var err error
-	if asJSON(c) {
-		err = report.WriteJSON(c.OutOrStdout(), r)
-	} else {
-		err = text.Write(c.OutOrStdout(), r, text.For(os.Stdout))
-	}
-	if err != nil {
-		return failed(err)
+	if !asJSON(c) {
+		if err := text.Write(c.OutOrStdout(), r, text.For(os.Stdout)); err != nil {
+			return failed(err)
+		}
 	}
 	if err := r.Check(); err != nil {
 		return &exit{exitCheck, fmt.Errorf("the report's sums do not close: %w", err)}

@@ -46,7 +46,7 @@ type ClassState struct {
 	BoundFrom           string
 	AllowedWait         time.Duration
 	Holding             time.Duration // mean time a slot is held; 0 if unknown
-	ServiceTime         time.Duration // what nine of ten calls take; 0 if unknown
+	ServiceTime         time.Duration // what almost every call takes; 0 if unknown
 	ThroughputPerS      float64       // slots / holding; 0 if unknown
 	OldestWait          time.Duration // age of the oldest waiter
 	Tenants             int           // remembered

@@ -24,18 +24,18 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 		return m.refuse(now, c, t, reason.Expired)
 	}
 	left := deadline.Sub(now)
-	runs := c.Waiting() == 0 && m.idle(c)
-	if !runs {
-		left -= c.PredictWait(t, level(c.Config(), r.Importance), now)
-	}
-	if m.hopeless(c, left) {
-		return m.refuse(now, c, t, reason.Infeasible)
-	}
-	if runs {
+	if c.Waiting() == 0 && m.idle(c) {
+		if m.hopeless(c, left, c.RunTime()) {
+			return m.refuse(now, c, t, reason.Infeasible)
+		}
 		it := m.enrol(now, c, t, r, deadline)
 		m.take(c)
 		m.start(now, it)
 		return Verdict{Kind: Run, Ticket: Ticket(it.Ticket), Deadline: deadline}
+	}
+	left -= c.PredictWait(t, level(c.Config(), r.Importance), now)
+	if m.hopeless(c, left, c.ServiceTime()) {
+		return m.refuse(now, c, t, reason.Infeasible)
 	}
 	return m.queue(now, c, t, r, deadline, out)
 }
@@ -49,7 +49,7 @@ func (m *Machine) queue(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	}
 	bytes := clampBytes(r.Bytes)
 	why := c.Full(t, bytes)
-	if why != reason.None {
+	if why != reason.None && cfg.WhenFull.Evicts() {
 		if own, ok := c.MakeWay(t, level(cfg, r.Importance), bytes, why); ok {
 			for range own {
 				m.evict(now, c.OwnVictim(t), reason.Evicted, out)
@@ -85,17 +85,8 @@ func (m *Machine) enter(it *pool.Item) {
 	c.Enter(it)
 	m.waiting++
 	m.count(it, pool.Waiting, +1)
-	m.due.Set(&it.Due, c.overAge(it))
+	m.due.Set(&it.Due, c.OverAge(it))
 	c.Settle(it.Tenant)
-}
-
-// overAge returns when a waiting item is answered, served or not: at its
-// deadline, or at the class's maximum age.
-func (c *class) overAge(it *pool.Item) unit.Instant {
-	if age := c.Config().MaxAge; age > 0 {
-		return min(it.Deadline, it.Offered.Add(age))
-	}
-	return it.Deadline
 }
 
 // enrol makes a record of the request.
@@ -135,14 +126,11 @@ func (c *class) deadline(now, named unit.Instant) unit.Instant {
 }
 
 // hopeless reports whether a request with so much time left, once it has a
-// slot, would be answered too late: less than what nine of ten calls take. A
-// pool that is nearly idle calls nothing hopeless, whatever was measured, or it
-// would never measure anything else again.
-func (m *Machine) hopeless(c *class, left time.Duration) bool {
-	if c.AdmitHopeless || c.Used() <= c.Own()/probeShare {
-		return false
-	}
-	return left < c.ServiceTime()
+// slot, would be answered too late if serving it took that long. A pool that is
+// nearly idle calls nothing hopeless, whatever was measured, or it would never
+// measure anything else again.
+func (m *Machine) hopeless(c *class, left, serving time.Duration) bool {
+	return left < serving && !c.AdmitHopeless && c.Used() > c.Own()/probeShare
 }
 
 // probeShare: one slot in eight, and one at the least, goes on trying when

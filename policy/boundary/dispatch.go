@@ -44,7 +44,7 @@ func (m *Machine) dispatch(now unit.Instant, out *Effects) {
 			return
 		}
 		it := c.Next(now)
-		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now)) {
+		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now), c.TurnTime()) {
 			m.evict(now, it, reason.Expired, out)
 			m.admitBlocked(c)
 			continue
@@ -80,6 +80,6 @@ func (m *Machine) needy() *class {
 func (m *Machine) admitBlocked(c *class) {
 	for it := c.Admit(); it != nil; it = c.Admit() {
 		m.waiting++
-		m.due.Set(&it.Due, c.overAge(it))
+		m.due.Set(&it.Due, c.OverAge(it))
 	}
 }

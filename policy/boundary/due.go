@@ -11,16 +11,13 @@ import (
 func (m *Machine) Advance(now unit.Instant, out *Effects) { m.advance(now, out) }
 
 // advance returns the instant that the machine has reached, which is now
-// unless the driver's clock ran backwards.
+// unless the driver's clock ran backwards: nothing is due before m.now.
 func (m *Machine) advance(now unit.Instant, out *Effects) unit.Instant {
-	if now < m.now {
-		now = m.now
-	}
 	if m.due.Next() <= now {
 		m.catchUp(now, out)
 	}
-	m.now = now
-	return now
+	m.now = max(m.now, now)
+	return m.now
 }
 
 func (m *Machine) catchUp(now unit.Instant, out *Effects) {

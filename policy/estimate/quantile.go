@@ -63,6 +63,15 @@ func (q *Quantile) Value() time.Duration {
 	return lowerEdge(q.marker)
 }
 
+// Upper returns the upper edge of that bucket: an estimate that errs on the long
+// side by at most 3.2 %, or a microsecond. It is 0 without samples.
+func (q *Quantile) Upper() time.Duration {
+	if q.total == 0 {
+		return 0
+	}
+	return lowerEdge(q.marker + 1)
+}
+
 // settle moves the marker until below <= rank < below + its own count.
 func (q *Quantile) settle() {
 	rank := q.total * q.percent / 100

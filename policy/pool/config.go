@@ -11,8 +11,8 @@ type Order uint8
 
 // The orders.
 const (
-	// Adaptive is first come first served until the oldest waiter is older
-	// than the allowed wait, which proves that the room cannot drain in time;
+	// Adaptive is first come first served until the oldest waiter is twice as
+	// old as the allowed wait, which proves that the room cannot drain in time;
 	// from then on the newest goes first, since it alone can still make it,
 	// until the oldest is young enough again (Maurer, "Fail at Scale", ACM
 	// Queue 2015).
@@ -51,6 +51,9 @@ var whenFullNames = [...]string{"reject", "drop", "drop_oldest", "displace", "bl
 
 // String returns the rule as the configuration writes it.
 func (w WhenFull) String() string { return whenFullNames[w] }
+
+// Evicts reports whether a waiter may have to go for an arrival.
+func (w WhenFull) Evicts() bool { return w == DropOldest || w == Displace }
 
 // Config is a class's pool. It is not changed after it was handed over.
 type Config struct {
@@ -96,7 +99,8 @@ type TenantConfig struct {
 	Weights map[string]int
 	// Ranks by tenant for fair.Priority, 0 first; who is not listed is last.
 	Ranks map[string]int
-	// Queue bounds how many of one tenant may wait; 0: the room's bound.
+	// Queue bounds how many of one tenant may wait; 0: the tenant's part of the
+	// room, which is its part of the service.
 	Queue int
 	// Timed has a request cost what serving it takes, in microseconds: charged
 	// as the mean so far, corrected when it ends. Costs that requests name are

@@ -37,6 +37,8 @@ type Item struct {
 	Started    unit.Instant
 	Deadline   unit.Instant
 
+	turn uint64 // Room.turn when it entered
+
 	// Due is when the item's state ends by itself: deadline, maximum age,
 	// end of blocking, or the hard cap on abandoned work.
 	Due agenda.Entry[*Item]

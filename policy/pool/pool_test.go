@@ -117,14 +117,14 @@ func TestASlowHourIsForgotten(t *testing.T) {
 func TestOrders(t *testing.T) {
 	for _, c := range []struct {
 		order Order
-		at    time.Duration // when all are served; the allowed wait is 200 ms
+		at    time.Duration // when all are served; twice the allowed wait is 400 ms
 		want  string
 	}{
 		{FIFO, 1000 * ms, "[1 2 3 4]"},
 		{LIFO, 0, "[4 3 2 1]"},
-		{Adaptive, 200 * ms, "[1 2 3 4]"},
-		{Adaptive, 201 * ms, "[4 3 2 1]"},
-		{Adaptive, 230 * ms, "[4 3 2 1]"},
+		{Adaptive, 400 * ms, "[1 2 3 4]"},
+		{Adaptive, 401 * ms, "[4 3 2 1]"},
+		{Adaptive, 430 * ms, "[4 3 2 1]"},
 	} {
 		for _, policy := range []fair.Policy{fair.Fifo, fair.RR, fair.DRR, fair.Priority} {
 			h := &house{Pool: New(Config{Slots: 1, Latency: 300 * ms, Service: 100 * ms, Bound: 10, Order: c.order, Levels: 3,
@@ -178,14 +178,14 @@ func TestAdaptiveTurnsBack(t *testing.T) {
 	old := h.arrive("", 0, 0, 0)
 	h.arrive("", 0, 0, 150*ms)
 	h.arrive("", 0, 0, 160*ms)
-	if got := h.serve(250 * ms); got != 3 {
-		t.Errorf("while the oldest has waited 250 ms, %d is served, want the newest", got)
+	if got := h.serve(450 * ms); got != 3 {
+		t.Errorf("while the oldest has waited 450 ms, %d is served, want the newest", got)
 	}
 	h.Remove(old)
 	h.gone(old)
-	h.arrive("", 0, 0, 260*ms)
-	if got := h.serve(270 * ms); got != 2 {
-		t.Errorf("when the oldest has waited 120 ms, %d is served, want the oldest", got)
+	h.arrive("", 0, 0, 460*ms)
+	if got := h.serve(470 * ms); got != 2 {
+		t.Errorf("when the oldest has waited 320 ms, %d is served, want the oldest", got)
 	}
 }
 

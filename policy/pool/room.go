@@ -18,11 +18,14 @@ type Room struct {
 	bytesMax  int64
 	order     Order
 	patience  time.Duration // the age of the oldest that turns adaptive order around
+	maxAge    time.Duration // at which a waiter is refused for good; 0 or less: at its deadline
 	scheduler fair.Scheduler
 	levels    []list
 	waiting   int
 	bytes     int64
 	blocked   list
+	turn      uint64 // counts the slots that went to waiters
+	parted    bool   // tenants are held to their parts; see part.go
 }
 
 func newRoom(cfg Config) Room {
@@ -52,9 +55,15 @@ func (r *Room) Bound() int { return r.bound }
 // enter, or reason.None if it can. tenantBound is the tenant's own bound, 0 for
 // none.
 func (r *Room) Full(t *Tenant, tenantBound int, bytes int64) reason.Reason {
-	switch {
-	case tenantBound > 0 && t.Tally.Waiting >= int64(tenantBound):
+	if tenantBound > 0 && t.Tally.Waiting >= int64(tenantBound) || r.parted && t.fillsPart(r.bound) {
 		return reason.TenantFull
+	}
+	return r.full(bytes)
+}
+
+// full is Full for whatever tenant.
+func (r *Room) full(bytes int64) reason.Reason {
+	switch {
 	case r.waiting >= r.bound:
 		return reason.QueueFull
 	case r.bytesMax > 0 && r.bytes+bytes > r.bytesMax:
@@ -65,7 +74,7 @@ func (r *Room) Full(t *Tenant, tenantBound int, bytes int64) reason.Reason {
 
 // Enter takes the item into the room.
 func (r *Room) Enter(it *Item) {
-	it.State = Waiting
+	it.State, it.turn = Waiting, r.turn
 	t := it.Tenant
 	if r.scheduler != nil && t.queue[0].len == 0 {
 		r.scheduler.Join(&t.flow)
@@ -98,6 +107,15 @@ func (r *Room) Remove(it *Item) {
 	r.bytes -= it.Bytes
 }
 
+// OverAge returns when a waiter is answered, served or not: at its deadline, or
+// when it has been passed over for as long as it may.
+func (r *Room) OverAge(it *Item) unit.Instant {
+	if r.maxAge > 0 {
+		return min(it.Deadline, it.Offered.Add(r.maxAge))
+	}
+	return it.Deadline
+}
+
 // Hold keeps the producer of the item before the room.
 func (r *Room) Hold(it *Item) {
 	it.State = Blocked
@@ -109,7 +127,7 @@ func (r *Room) Hold(it *Item) {
 // has fallen to zero meanwhile would be held beside free slots.
 func (r *Room) Admit() *Item {
 	it := r.blocked.head
-	if it == nil || r.waiting > 0 && r.Full(it.Tenant, 0, it.Bytes) != reason.None {
+	if it == nil || r.waiting > 0 && r.full(it.Bytes) != reason.None {
 		return nil
 	}
 	r.blocked.remove(it, byBlocked)
@@ -144,6 +162,8 @@ func (r *Room) Next(now unit.Instant) *Item {
 func (r *Room) Take(it *Item) {
 	if r.scheduler != nil {
 		r.scheduler.Serve(&it.Tenant.flow, it.Cost)
+		r.turn++
+		it.Tenant.took(it.turn, r.turn)
 	}
 	r.Remove(it)
 }

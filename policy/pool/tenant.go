@@ -21,6 +21,9 @@ type Tenant struct {
 	queue  [1]list // all of the tenant's waiters
 	levels []list  // the same by importance; nil where there is only one level
 
+	turns    int64  // mean number of turns to its own next one, in fixed point; see part.go
+	lastTurn uint64 // Room.turn of its last one
+
 	idle           bool // in the list of the idle
 	younger, older *Tenant
 }

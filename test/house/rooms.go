@@ -67,13 +67,17 @@ func Rooms() []Room {
 		{"gate/...", "policy made live", []string{"policy/..."}, Free},
 		{"config/...", "the file format", nil, Free},
 		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/..."}, Free},
-		{"load/...", "open-loop load generator", []string{"workload/...", "report/..."}, Free},
+		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{"config/...", "gate/...", "observe/...", "policy/..."}, Free},
-		{"lab/...", "the experiments", []string{"sim/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
+		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
+		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "sim/...", "workload/...", "report/..."}, Free},
+		{"demo/...", "spillway shown in under a minute", []string{
+			"config/...", "gateway/...", "load/...", "trial/...", "workload/...", "report/...",
+		}, Free},
 		{"cmd/...", "the command", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...",
+			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...",
 		}, Free},
 
 		{"test/need", "what a test needs from the machine", nil, Free},
@@ -81,7 +85,7 @@ func Rooms() []Room {
 		{"test/summary", "the closing lines of a test run", nil, Free},
 		{"test/...", "tests that span rooms", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...", "test/...",
+			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "test/...",
 		}, Free},
 	}
 }

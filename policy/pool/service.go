@@ -1,0 +1,65 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/estimate"
+)
+
+// How sure it must be that a request is answered in time depends on who else
+// could have the slot.
+const (
+	// To be let in to wait it must have left what almost every call takes, or
+	// a room that is always full would fill with those that just miss their
+	// deadline.
+	toWait = 98 // percent
+	// At its turn, with others behind it, what nine of ten take: it has waited
+	// already, and was let in by a prediction that may be off by a little.
+	atTurn = 90
+	// Beside a free slot, what a call takes as often as not: nobody else wants
+	// the slot.
+	toRun = 50
+	// tailMost is by how much the first two may exceed the last. What takes
+	// longer is another kind of event (a freeze, a cold cache) and no measure of
+	// how long serving takes: where two calls in a hundred freeze, their time
+	// would make every request hopeless.
+	tailMost = 4
+)
+
+// samplesMin is how many calls must have been measured before a measurement
+// refuses anybody or sizes anything.
+const samplesMin = 16
+
+// serviceTimes follows how long calls take that are served.
+type serviceTimes struct {
+	wait, turn, run estimate.Quantile
+	recent          estimate.Recent
+
+	// What a request must have left to be let in to wait, to be run at its
+	// turn, to be run at once; 0 while too few calls have been measured.
+	toWait, atTurn, toRun time.Duration
+}
+
+func newServiceTimes() serviceTimes {
+	return serviceTimes{
+		wait: estimate.NewQuantile(toWait),
+		turn: estimate.NewQuantile(atTurn),
+		run:  estimate.NewQuantile(toRun),
+	}
+}
+
+// add takes in one call. No figure is ever more than the longest of the last
+// calls took, so that a slow hour is forgotten as soon as it is over.
+func (s *serviceTimes) add(took time.Duration) {
+	s.wait.Add(took)
+	s.turn.Add(took)
+	s.run.Add(took)
+	s.recent.Add(took)
+	if s.run.Samples() < samplesMin {
+		return
+	}
+	longest := s.recent.Value()
+	s.toRun = min(s.run.Value(), longest)
+	s.atTurn = min(s.turn.Value(), tailMost*s.toRun, longest)
+	s.toWait = min(s.wait.Upper(), tailMost*s.toRun, longest)
+}
