@@ -22,24 +22,31 @@ func (g *Gate) Drain(ctx context.Context) error {
 	now := g.Now()
 	g.mu.Lock()
 	if g.emptied == nil {
-		g.emptied = make(chan struct{})
+		g.emptied, g.watched = make(chan struct{}), true
 	}
 	emptied := g.emptied
 	g.machine.Drain(now, &g.out)
-	g.settle(now, boundary.Drained, 0, "", 0, boundary.Verdict{})
+	g.settle(now, boundary.Drained, 0)
 	select {
 	case <-emptied:
 		return nil
 	case <-ctx.Done():
+	}
+	select {
+	case <-emptied: // both at once
+		return nil
+	default:
 		return ctx.Err()
 	}
 }
 
-// Close stops the gate's timer. A gate that nobody uses any more and that is
-// empty needs no Close: its timer stops by itself.
+// Close stops the gate's timer for good: from now on deadlines pass unnoticed
+// until the next request, so close a gate only when nobody uses it any more. One
+// that is empty needs no Close: its timer stops by itself.
 func (g *Gate) Close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.armed = closed
 	if g.timer != nil {
 		g.timer.Stop()
 	}
@@ -52,7 +59,7 @@ func (g *Gate) Reconfigure(cfg Config) error {
 	g.mu.Lock()
 	err := g.machine.Reconfigure(now, cfg, &g.out)
 	g.rename()
-	g.settle(now, boundary.Reconfigured, 0, "", 0, boundary.Verdict{})
+	g.settle(now, boundary.Reconfigured, 0)
 	return err
 }
 
@@ -65,7 +72,7 @@ func (g *Gate) States() []boundary.ClassState {
 	for i := range states {
 		states[i] = g.machine.Class(i)
 	}
-	g.settle(now, boundary.Advanced, 0, "", 0, boundary.Verdict{})
+	g.settle(now, boundary.Advanced, 0)
 	return states
 }
 
@@ -78,11 +85,15 @@ func (g *Gate) Tenants(class int) ([]boundary.TenantState, tally.Tally) {
 }
 
 // Items returns up to most requests of a class that wait or hold a slot, in the
-// order in which they were offered.
+// order in which they were offered. It takes time in proportion to what waits
+// and runs in all classes.
 func (g *Gate) Items(class, most int) []boundary.ItemState {
+	now := g.Now()
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.machine.Items(class, most)
+	g.machine.Advance(now, &g.out)
+	items := g.machine.Items(class, most)
+	g.settle(now, boundary.Advanced, 0)
+	return items
 }
 
 // Bugs returns how many broken invariants were met: permits finished twice, and

@@ -19,11 +19,23 @@ type Permit struct {
 }
 
 // Deadline returns the instant that governs the work: the caller's, or the
-// class's where it named none or one too late.
-func (p Permit) Deadline() time.Time { return p.gate.time(p.deadline) }
+// class's where it named none or one too late. The zero Permit has the zero
+// time.
+func (p Permit) Deadline() time.Time {
+	if p.gate == nil {
+		return time.Time{}
+	}
+	return p.gate.time(p.deadline)
+}
 
-// Remaining returns what is left until the deadline.
-func (p Permit) Remaining() time.Duration { return p.deadline.Sub(p.gate.Now()) }
+// Remaining returns what is left until the deadline, less than 0 once it has
+// passed.
+func (p Permit) Remaining() time.Duration {
+	if p.gate == nil {
+		return 0
+	}
+	return p.deadline.Sub(p.gate.Now())
+}
 
 // Done finishes the permit of work that was served.
 func (p Permit) Done() { p.Finish(reason.Served) }
@@ -43,12 +55,12 @@ func (p Permit) FinishAt(at unit.Instant, o boundary.Outcome) {
 	}
 }
 
-// Answered reports that the answer has begun to flow. The deadline is met and
-// no longer ends the request; the slot stays held until the permit is finished.
-func (p Permit) Answered() {
-	if p.gate != nil {
-		p.gate.answered(p.ticket)
-	}
+// Answered reports that the answer is about to flow, and returns whether it
+// does in time. If so the deadline is met and no longer ends the request; the
+// slot stays held until the permit is finished. If not, the request has timed
+// out: OnOverdue has been called or is being called, and says so to the caller.
+func (p Permit) Answered() (inTime bool) {
+	return p.gate != nil && p.gate.answered(p.ticket, p.deadline)
 }
 
 // Abandon reports that the caller has been answered for the given reason, or

@@ -13,37 +13,34 @@ type call struct {
 	r Refusal
 }
 
-// settle ends an event: it carries out what the machine decided, arms the
-// timer, and gives the lock back.
-func (g *Gate) settle(now unit.Instant, kind boundary.EventKind, class int, tenant string, t boundary.Ticket, v boundary.Verdict) {
-	if g.tap != nil {
-		g.tap(boundary.Event{At: now, Kind: kind, Class: class, Tenant: tenant, Ticket: t, Verdict: v, Effects: g.out.List})
-	}
-	if len(g.out.List) > 0 {
-		g.carryOut()
-	}
-	if next := g.machine.Next(); next < g.armed {
-		g.arm(now, next)
-	}
-	if g.emptied != nil {
-		g.checkEmptied()
-	}
-	late := g.late
-	g.late = nil
-	g.mu.Unlock()
-	for _, c := range late {
-		c.f(c.r)
-	}
+// quiet reports that an event has nothing to be carried out. It is what nearly
+// every event of a service within its capacity finds.
+func (g *Gate) quiet() bool {
+	return len(g.out.List) == 0 && g.armed <= g.machine.Next() && !g.watched
 }
 
-// carryOut executes the effects in order.
-func (g *Gate) carryOut() {
+// settle ends an event that has no more to it: what the machine decided is
+// carried out, and mu given back.
+func (g *Gate) settle(now unit.Instant, kind boundary.EventKind, t boundary.Ticket) {
+	if g.quiet() {
+		g.mu.Unlock()
+		return
+	}
+	g.carryOut(boundary.Event{At: now, Kind: kind, Ticket: t})
+	g.unlock()
+}
+
+// carryOut shows the event to the tap, executes its effects in order and arms
+// the timer.
+func (g *Gate) carryOut(e boundary.Event) {
+	if g.tap != nil {
+		e.Effects = g.out.List
+		g.tap(e)
+	}
 	for _, e := range g.out.List {
 		switch e.Kind {
-		case boundary.Run:
-			g.tell(e, true)
-		case boundary.Refuse:
-			g.tell(e, false)
+		case boundary.Run, boundary.Refuse:
+			g.tell(e)
 		case boundary.Overdue:
 			if s := g.stand(e.Ticket); s.onOverdue != nil {
 				g.late = append(g.late, call{s.onOverdue, g.refusal(e.Class, e.Reason, e.RetryAfter)})
@@ -53,19 +50,55 @@ func (g *Gate) carryOut() {
 		}
 	}
 	g.out.Reset()
+	if next := g.machine.Next(); next < g.armed {
+		g.arm(e.At, next)
+	}
+	if g.emptied != nil {
+		g.checkEmptied()
+	}
+}
+
+// unlock gives mu back and then tells the overdue, whose code may take its
+// time, and call the gate.
+func (g *Gate) unlock() {
+	late := g.late
+	g.late = nil
+	g.mu.Unlock()
+	for _, c := range late {
+		c.f(c.r)
+	}
 }
 
 // tell sends a decision to the waiter it is about. Who runs keeps the seat if
 // it wants to be told of its deadline.
-func (g *Gate) tell(e boundary.Effect, runs bool) {
+func (g *Gate) tell(e boundary.Effect) {
 	s := g.stand(e.Ticket)
 	if s.waiter == nil {
-		return // left at this very event
+		return
 	}
 	s.waiter.decision <- e
-	if runs && s.onOverdue != nil {
+	if e.Kind == boundary.Run && s.onOverdue != nil {
 		g.sit(seat{ticket: e.Ticket, onOverdue: s.onOverdue})
 	}
+}
+
+// sit notes what is to be kept of a request.
+func (g *Gate) sit(s seat) {
+	for s.ticket.Index() >= len(g.seats) {
+		g.seats = append(g.seats, seat{})
+	}
+	g.seats[s.ticket.Index()] = s
+}
+
+// stand returns the seat of the request with that ticket and clears it. The
+// place may be another's by now; that one stays seated.
+func (g *Gate) stand(t boundary.Ticket) seat {
+	if t.Index() >= len(g.seats) || g.seats[t.Index()].ticket != t {
+		return seat{}
+	}
+	s := g.seats[t.Index()]
+	g.seats[t.Index()] = seat{}
+	return s
 }
 
 // arm sets the gate's one timer to the given instant. A timer that fires
@@ -85,9 +118,13 @@ func (g *Gate) arm(now, at unit.Instant) {
 func (g *Gate) wake() {
 	now := g.Now()
 	g.mu.Lock()
+	if g.armed == closed {
+		g.mu.Unlock()
+		return
+	}
 	g.armed = unit.Never
 	g.machine.Advance(now, &g.out)
-	g.settle(now, boundary.Advanced, 0, "", 0, boundary.Verdict{})
+	g.settle(now, boundary.Advanced, 0)
 }
 
 // checkEmptied closes emptied once nothing waits or runs.
@@ -103,4 +140,5 @@ func (g *Gate) checkEmptied() {
 		}
 	}
 	close(g.emptied)
+	g.watched = g.tap != nil
 }

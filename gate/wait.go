@@ -2,10 +2,10 @@ package gate
 
 import (
 	"context"
-	"sync"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // waiter is a goroutine that waits for one decision. The decision is sent
@@ -15,21 +15,26 @@ type waiter struct {
 	decision chan boundary.Effect
 }
 
-var waiters = sync.Pool{New: func() any {
-	return &waiter{decision: make(chan boundary.Effect, 1)}
-}}
-
-func newWaiter() *waiter { return waiters.Get().(*waiter) }
+func newWaiter() any { return &waiter{decision: make(chan boundary.Effect, 1)} }
 
 // wait blocks until the request is decided or its caller is gone.
 func (g *Gate) wait(ctx context.Context, class int, v boundary.Verdict, w *waiter) (Permit, Refusal) {
 	select {
 	case d := <-w.decision:
-		waiters.Put(w)
+		if d.Kind == boundary.Run && ctx.Err() != nil {
+			// Both at once, or the caller had gone before it was granted
+			// anything and this goroutine has just not noticed. What nobody
+			// waits for is not run.
+			w.decision <- d
+			break
+		}
+		g.waiters.Put(w)
 		return g.decided(class, v, d)
 	case <-ctx.Done():
 	}
-	return g.leave(class, v, w)
+	now := g.Now()
+	g.mu.Lock()
+	return g.leave(now, class, v, w)
 }
 
 func (g *Gate) decided(class int, v boundary.Verdict, d boundary.Effect) (Permit, Refusal) {
@@ -39,27 +44,29 @@ func (g *Gate) decided(class int, v boundary.Verdict, d boundary.Effect) (Permit
 	return Permit{}, g.refusal(class, d.Reason, d.RetryAfter)
 }
 
-// leave takes a caller whose context has ended out of the queue. If the
-// decision was there first, the caller is still gone: a grant is given back,
-// by the machine, in its one place for that; a refusal stands.
-func (g *Gate) leave(class int, v boundary.Verdict, w *waiter) (Permit, Refusal) {
-	now := g.Now()
-	g.mu.Lock()
-	g.stand(v.Ticket) // whatever is decided now, nobody is there to be told
-	delete(g.released, v.Ticket)
+// leave takes a caller whose context has ended out of the queue. It takes mu
+// over and gives it back. If the request was refused before, or is at this very
+// instant because its deadline is the context's, that stands. If it was granted
+// a slot, the caller is gone all the same: the machine takes the grant back, in
+// its one place for that.
+func (g *Gate) leave(now unit.Instant, class int, v boundary.Verdict, w *waiter) (Permit, Refusal) {
 	g.machine.Leave(now, v.Ticket, &g.out)
-	g.settle(now, boundary.Left, class, "", v.Ticket, boundary.Verdict{})
+	g.carryOut(boundary.Event{At: now, Kind: boundary.Left, Class: class, Ticket: v.Ticket})
+	g.stand(v.Ticket)
+	delete(g.released, v.Ticket)
+	g.unlock()
 
-	// Decisions are sent under the lock to whoever is seated, so one that is
-	// not in the channel by now will never be.
-	select {
-	case d := <-w.decision:
-		waiters.Put(w)
-		if d.Kind != boundary.Run {
-			return g.decided(class, v, d)
+	if w != nil {
+		defer g.waiters.Put(w)
+		// Decisions are sent under the lock to whoever is seated, so one that
+		// is not in the channel by now will never be.
+		select {
+		case d := <-w.decision:
+			if d.Kind == boundary.Refuse {
+				return g.decided(class, v, d)
+			}
+		default:
 		}
-	default:
-		waiters.Put(w)
 	}
 	return Permit{}, g.refusal(class, reason.CallerGone, 0)
 }

@@ -1,6 +1,7 @@
 package httpgate
 
 import (
+	"encoding/json"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -73,11 +74,13 @@ func AnswerStatus(w http.ResponseWriter, r *http.Request, refused gate.Refusal, 
 
 // Header values that never change are shared; net/http does not write to them.
 var (
-	rungRefusal = []string{RungRefusal}
-	problemType = []string{"application/problem+json"}
-	noStore     = []string{"no-store"}
-	noRetry     = []string{"false"}
-	names       = func() (all [reason.Count][]string) {
+	rungRefusal  = []string{RungRefusal}
+	rungPrimary  = []string{RungPrimary}
+	reasonServed = []string{reason.Served.String()}
+	problemType  = []string{"application/problem+json"}
+	noStore      = []string{"no-store"}
+	noRetry      = []string{"false"}
+	names        = func() (all [reason.Count][]string) {
 		for r := range all {
 			all[r] = []string{reason.Reason(r).String()}
 		}
@@ -94,19 +97,18 @@ func retries(status int) bool {
 	return false
 }
 
-// retryAfter returns the hint, and for a refusal that has none (it did not come
-// from the calendar) one of between one and two seconds, so that callers who
-// fail together do not come back together.
+// retryAfter returns the hint in whole milliseconds, rounded up, at least one, so
+// that every way of saying it says the same. For a refusal that has none (it did
+// not come from the calendar) it is one of between one and two seconds, so that
+// callers who fail together do not come back together.
 func retryAfter(d time.Duration) time.Duration {
-	if d > 0 {
-		return d
+	if d <= 0 {
+		d = time.Second + rand.N(time.Second)
 	}
-	return time.Second + rand.N(time.Second)
+	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
 }
 
-func seconds(d time.Duration) int64 {
-	return max(int64((d+time.Second-1)/time.Second), 1)
-}
+func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // problem appends the body of RFC 9457. All of it is ours but the class, which
 // is the operator's.
@@ -125,13 +127,24 @@ func problem(b []byte, refused gate.Refusal, t *told, status int, after time.Dur
 	b = append(b, `","rung":"`+RungRefusal+`"`...)
 	if refused.Class != "" {
 		b = append(b, `,"class":`...)
-		b = strconv.AppendQuoteToASCII(b, refused.Class)
+		b = appendString(b, refused.Class)
 	}
 	if retries(status) {
 		b = append(b, `,"retry_after_ms":`...)
 		b = strconv.AppendInt(b, after.Milliseconds(), 10)
 	}
 	return append(b, "}\n"...)
+}
+
+// appendString appends s as a JSON string.
+func appendString(b []byte, s string) []byte {
+	if printable(s) && !strings.ContainsAny(s, `"\`) {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
+	quoted, _ := json.Marshal(s) // a string has no error
+	return append(b, quoted...)
 }
 
 func isGRPC(r *http.Request) bool {
