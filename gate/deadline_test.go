@@ -141,6 +141,7 @@ func TestOnOverdue(t *testing.T) {
 					time.Sleep(15 * ms)
 					c.do(p)
 					time.Sleep(time.Second)
+					synctest.Wait()
 					if calls != c.want {
 						t.Errorf("called %d times, want %d", calls, c.want)
 					}
@@ -155,9 +156,9 @@ func TestOnOverdue(t *testing.T) {
 func TestOnOverdueCallsTheGate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		g := open(t, class(1, 1))
-		var p gate.Permit
-		p = admit(t, g, gate.Request{Timeout: ms, OnOverdue: func(gate.Refusal) {
-			p.Done()
+		permit := make(chan gate.Permit, 1)
+		permit <- admit(t, g, gate.Request{Timeout: ms, OnOverdue: func(gate.Refusal) {
+			(<-permit).Done()
 			admit(t, g, gate.Request{}).Done()
 		}})
 		time.Sleep(ms)
@@ -217,6 +218,7 @@ func TestAnswered(t *testing.T) {
 			t.Error("in time, and told late")
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if s := g.States()[0].Tally; s.Running != 1 || overdue != 0 {
 			t.Errorf("a stream was cut: %+v, overdue %d", s, overdue)
 		}
@@ -224,6 +226,7 @@ func TestAnswered(t *testing.T) {
 
 		q := admit(t, g, r)
 		time.Sleep(10 * ms)
+		synctest.Wait()
 		if q.Answered() || overdue != 1 {
 			t.Errorf("late, and told in time; overdue %d", overdue)
 		}

@@ -74,6 +74,7 @@ func TestClose(t *testing.T) {
 			t.Errorf("%+v", refused)
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		if told {
 			t.Error("a timer fired")
 		}

@@ -52,7 +52,8 @@ func TestGiveUpNearRelease(t *testing.T) {
 						})
 					}
 					all.Wait()
-					time.Sleep(time.Millisecond)
+					time.Sleep(2 * time.Millisecond)
+					synctest.Wait()
 					if s := g.States()[0]; s.Used != 0 || s.Waiting != 0 {
 						t.Fatalf("round %d: %d slots used, %d wait", round, s.Used, s.Waiting)
 					}
