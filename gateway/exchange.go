@@ -267,8 +267,8 @@ func (x *exchange) finish() {
 			x.outcome = reason.Failed // or not given
 		}
 	}
-	if x.upload != nil {
-		x.upload.detach(x.interrupt)
+	if x.upload != nil && !x.upload.detach(x.interrupt) && unread(x.in) {
+		x.interrupt() // net/http reads on before it closes, and must not wait
 	}
 	if x.mine && x.cancel != nil {
 		x.cancel(nil)

@@ -24,31 +24,44 @@ const (
 	lingerFor   = time.Second
 )
 
-// refuse answers a caller that is not served, at once, whatever of its body is
-// still under way.
+// refuse answers a caller that is not served.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, c *class, refused gate.Refusal) {
 	g.log.refused(r, refused)
+	g.decline(w, r, func() { c.answer(w, r, refused) })
+}
+
+// decline has an answer written at once, whatever of the request's body is
+// still under way, and sees to it that the answer arrives and that the rest of
+// the body is not taken for another request.
+func (g *Gateway) decline(w http.ResponseWriter, r *http.Request, answer func()) {
 	if !unread(r) {
-		c.answer(w, r, refused)
+		answer()
 		return
 	}
-	keep := r.ContentLength > 0 && r.ContentLength <= drainKeep
+	control := http.NewResponseController(w)
+	control.EnableFullDuplex()
 	expects := strings.EqualFold(r.Header.Get("Expect"), "100-continue")
-	if !keep || expects || g.draining.Load() {
-		keep = false
+	keep := r.ContentLength > 0 && r.ContentLength <= drainKeep && !expects && !g.draining.Load()
+	if !keep {
 		w.Header()["Connection"] = []string{"close"}
 	}
-	c.answer(w, r, refused)
-	control := http.NewResponseController(w)
+	answer()
 	control.Flush()
 	if expects {
+		control.SetReadDeadline(pastDeadline)
 		return // it waits to be told to send, and has just been told not to
 	}
 	control.SetReadDeadline(time.Now().Add(lingerFor))
 	_, err := io.Copy(io.Discard, io.LimitReader(r.Body, lingerBytes))
-	control.SetReadDeadline(time.Time{})
-	if err != nil && keep {
-		panic(http.ErrAbortHandler) // the rest would be read as the next request
+	switch {
+	case err == nil && keep:
+		control.SetReadDeadline(time.Time{})
+	case keep:
+		// The header has promised to go on, and it cannot be. The deadline has
+		// passed: net/http reads on before it closes, and must not wait.
+		panic(http.ErrAbortHandler)
+	default:
+		control.SetReadDeadline(pastDeadline)
 	}
 }
 
@@ -65,9 +78,5 @@ func (c *class) answer(w http.ResponseWriter, r *http.Request, refused gate.Refu
 // apart from another. It was never offered, and is on no class's account.
 func (g *Gateway) unroutable(w http.ResponseWriter, r *http.Request, status int) {
 	g.seen.Unroutable.Add(1)
-	if unread(r) {
-		w.Header()["Connection"] = []string{"close"}
-		http.NewResponseController(w).EnableFullDuplex()
-	}
-	httpgate.AnswerStatus(w, r, gate.Refusal{Reason: reason.BadRequest}, status)
+	g.decline(w, r, func() { httpgate.AnswerStatus(w, r, gate.Refusal{Reason: reason.BadRequest}, status) })
 }

@@ -1,0 +1,95 @@
+package gateway_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// K11: a service that breaks its connections on a request sees it once, however
+// many connections there are to try again on and whatever the request is.
+func TestNoRequestIsSentTwiceBehindEverybodysBack(t *testing.T) {
+	var calls atomic.Int64
+	h := start(t, "  all: { slots: 8 }", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/break" {
+			calls.Add(1)
+			panic(http.ErrAbortHandler)
+		}
+	})
+	for _, tt := range []struct{ method, header string }{
+		{"GET", ""}, {"HEAD", ""}, {"OPTIONS", ""}, {"DELETE", "Idempotency-Key"}, {"POST", "Idempotency-Key"}, {"POST", "X-Idempotency-Key"},
+	} {
+		done := make(chan struct{})
+		for range 8 { // leave idle connections to the service
+			go func() { h.get("/"); done <- struct{}{} }()
+		}
+		for range 8 {
+			<-done
+		}
+		calls.Store(0)
+		header := []string{}
+		if tt.header != "" {
+			header = []string{tt.header, "k1"}
+		}
+		want(t, h.send(tt.method, "/break", nil, header...), 502, "failed", "refusal")
+		if n := calls.Load(); n != 1 {
+			t.Errorf("%s %s: sent %d times, want once", tt.method, tt.header, n)
+		}
+	}
+}
+
+// An idle connection that the service has closed is not the caller's trouble:
+// a safe request is sent again, once, and that is counted.
+func TestAStaleConnectionIsTriedAgainOnce(t *testing.T) {
+	l := listen(t)
+	defer l.Close()
+	accepted := make(chan net.Conn, 4)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			accepted <- c
+		}
+	}()
+	serve := func(c net.Conn, answer bool) {
+		r := bufio.NewReader(c)
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			t.Errorf("the service read no request: %v", err)
+			return
+		}
+		if len(req.TransferEncoding) > 0 || req.ContentLength != 0 || req.Header.Get("Content-Length") != "" {
+			t.Errorf("a GET came with a body: %v %d", req.TransferEncoding, req.ContentLength)
+		}
+		if answer {
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		} else {
+			c.Close()
+		}
+	}
+	h := startAt(t, "http://"+l.Addr().String(), "  all: { slots: 8 }")
+	answers := make(chan got, 1)
+	go func() { answers <- h.get("/") }()
+	first := <-accepted
+	serve(first, true)
+	want(t, <-answers, 200, "served", "primary")
+
+	timer := time.NewTimer(700 * time.Millisecond) // longer than a busy connection idles
+	<-timer.C
+	go func() { answers <- h.get("/") }()
+	serve(first, false)
+	second := <-accepted
+	defer second.Close()
+	serve(second, true)
+	want(t, <-answers, 200, "served", "primary")
+	if m := h.adminGet("/metrics").body; !strings.Contains(m, "\nspillway_resends_total 1\n") {
+		t.Error("the second sending is not counted")
+	}
+}
