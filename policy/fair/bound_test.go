@@ -170,4 +170,3 @@ func TestRanksAgreeWithSorting(t *testing.T) {
 		})
 	})
 }
-

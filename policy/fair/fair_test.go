@@ -202,4 +202,3 @@ func TestCountingRoundsStartsAgain(t *testing.T) {
 		t.Errorf("served %s in the end", got)
 	}
 }
-

@@ -109,4 +109,3 @@ func TestHugeDebtsAreNotWalkedThrough(t *testing.T) {
 		s.Serve(s.Next(), unit.CostMax)
 	}
 }
-
