@@ -1,7 +1,6 @@
 package load_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -233,74 +232,6 @@ func TestGoodputIsWithinTheDeadline(t *testing.T) {
 	}
 }
 
-func TestRetryAfterIsHonouredWhenAsked(t *testing.T) {
-	var calls atomic.Int64
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		switch n := r.URL.Query().Get("n"); {
-		case n == "0": // never any room
-			w.Header().Set("Retry-After-Ms", "10")
-			w.WriteHeader(503)
-		case n == "1": // told not to
-			w.Header().Set("Retry-After-Ms", "10")
-			w.Header().Set("X-Should-Retry", "false")
-			w.WriteHeader(503)
-		case n == "2": // later than its caller waits
-			w.Header().Set("Retry-After", "3600")
-			w.WriteHeader(429)
-		case n == "3": // not a refusal
-			w.Header().Set("Retry-After", "0")
-			w.WriteHeader(500)
-		}
-	})
-	for _, c := range []struct {
-		honour   bool
-		attempts int64
-	}{{false, 5}, {true, 7}} {
-		calls.Store(0)
-		source, names := schedule("50", 100*time.Millisecond)
-		r, d := run(t, load.Config{URL: target.URL + "?n={{.N}}", Source: source, Names: names, HonourRetryAfter: c.honour})
-		if r.Attempts != c.attempts || calls.Load() != c.attempts || d.Offered != 5 || d.Reasons["served"] != 1 || d.Reasons["failed"] != 3 || d.Reasons["rate_limited"] != 1 {
-			t.Errorf("honour %v: %d attempts, %d calls, %v", c.honour, r.Attempts, calls.Load(), d.Reasons)
-		}
-	}
-}
-
-func TestStoppingBreaksWhatIsOnTheWay(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	var arrived atomic.Int64
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if arrived.Add(1) == 20 {
-			stop()
-		}
-		<-r.Context().Done()
-	})
-	source, names := schedule("200", time.Hour)
-	r, err := load.Run(ctx, load.Config{URL: target.URL, Source: source, Names: names})
-	d := r.Collector.Report(report.About{Seconds: 1})
-	if err != nil || !r.Stopped || d.Reasons["caller_gone"] != d.Offered || d.Offered < 20 || d.Waiting+d.Running != 0 {
-		t.Errorf("%v, %+v, %v", err, r.Figures, d.Reasons)
-	}
-}
-
-func TestStoppingDoesNotWaitForRetries(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	var arrived atomic.Int64
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "20")
-		w.WriteHeader(503)
-		if arrived.Add(1) == 10 {
-			time.AfterFunc(20*time.Millisecond, stop)
-		}
-	})
-	source, names := schedule("200", 50*time.Millisecond)
-	r, err := load.Run(ctx, load.Config{URL: target.URL, Source: source, Names: names, HonourRetryAfter: true})
-	d := r.Collector.Report(report.About{Seconds: 1})
-	if err != nil || d.Reasons["failed"] != 10 || r.Elapsed > 10*time.Second {
-		t.Errorf("%v after %v, %v", err, r.Elapsed, d.Reasons)
-	}
-}
-
 // A server that closes the connection at every phase: each request is failed
 // once, none is sent twice, none is lost.
 func TestAServerThatClosesAtEveryPhase(t *testing.T) {
@@ -389,62 +320,5 @@ func TestHostileNamesCannotEndALine(t *testing.T) {
 		if bad.Load() > 0 || d.Reasons["served"] != 1 {
 			t.Errorf("%v", d.Reasons)
 		}
-	}
-}
-
-func TestNobodyThere(t *testing.T) {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
-	l.Close()
-	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
-		source, names := schedule("1", time.Second)
-		_, err := load.Run(t.Context(), load.Config{URL: "http://" + l.Addr().String(), Source: source, Names: names, Protocol: protocol})
-		if err == nil || !strings.Contains(err.Error(), "connect to "+l.Addr().String()) {
-			t.Errorf("%v", err)
-		}
-	}
-}
-
-func TestProgressAndLagBound(t *testing.T) {
-	target := serve(t, func(w http.ResponseWriter, r *http.Request) {})
-	source, names := schedule("200", 100*time.Millisecond)
-	var last load.Progress
-	r, _ := run(t, load.Config{URL: target.URL, Source: source, Names: names, LagBound: 1, Progress: func(p load.Progress) { last = p }})
-	if last.Offered != 20 || last.Answered != 20 || last.InFlight != 0 || last.Scheduled != 95*time.Millisecond {
-		t.Errorf("%+v", last)
-	}
-	if !r.LagExceeded || r.Late != 20 { // nobody sends within a nanosecond
-		t.Errorf("%+v", r.Figures)
-	}
-}
-
-func TestConfigRefusesNonsense(t *testing.T) {
-	source, names := schedule("1", time.Second)
-	good := load.Config{URL: "http://h/", Source: source, Names: names}
-	if err := good.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	for says, change := range map[string]func(*load.Config){
-		"must start with http":   func(c *load.Config) { c.URL = "ftp://x" },
-		"is no host":             func(c *load.Config) { c.URL = "http://:80/" },
-		"needs a Source":         func(c *load.Config) { c.Source = nil },
-		"must be more than 0s":   func(c *load.Config) { c.Timeout = -1 },
-		"in flight":              func(c *load.Config) { c.MaxInFlight = -1 },
-		"warm":                   func(c *load.Config) { c.Warm = -1 },
-		"attempts":               func(c *load.Config) { c.MaxAttempts = 101 },
-		"capital letters":        func(c *load.Config) { c.Method = "get /" },
-		"protocol":               func(c *load.Config) { c.Protocol = 9 },
-		"write Name: value":      func(c *load.Config) { c.Header = []string{"no header"} },
-		"is the generator's own": func(c *load.Config) { c.Header = []string{"content-length: 3"} },
-		"it can use .N":          func(c *load.Config) { c.Body = "{{.Nonsense}}" },
-		"unclosed action":        func(c *load.Config) { c.URL = "http://h/{{.N" },
-	} {
-		c := good
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v; want it to say %q", err, says)
-		}
-	}
-	if _, err := load.ParseProtocol("http3"); err == nil {
-		t.Error("http3 was accepted")
 	}
 }
