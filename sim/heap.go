@@ -41,9 +41,13 @@ type heap struct {
 	made   uint64
 }
 
+// push puts an event on, after all that were made before.
 func (h *heap) push(at unit.Instant, k kind, what int32, life uint32) {
 	h.made++
-	e := event{at, uint64(k)<<kindShift | h.made, what, life}
+	h.insert(event{at, uint64(k)<<kindShift | h.made, what, life})
+}
+
+func (h *heap) insert(e event) {
 	h.events = append(h.events, e)
 	i := len(h.events) - 1
 	for i > 0 {

@@ -15,7 +15,8 @@ import (
 // run is a scenario in play.
 type run struct {
 	*Scenario
-	heap      heap
+	heap      heap // of all but first attempts
+	arrivals  heap // of the next one of each stream: seldom more than a few
 	attempts  arena
 	resources []*resource
 	machines  []*boundary.Machine
@@ -132,7 +133,7 @@ func (r *run) await(i int) {
 		return
 	}
 	r.callers++
-	r.heap.push(unit.Instant(st.next.At), arrives, int32(i), 0)
+	r.arrivals.insert(event{unit.Instant(st.next.At), uint64(arrives)<<kindShift | uint64(i), int32(i), 0})
 }
 
 // fail ends the run with an error.
@@ -150,9 +151,12 @@ func (r *run) play(progress func(done, total time.Duration)) {
 		}
 		r.now = at
 		r.events++
-		if k == wakesUp {
+		switch k {
+		case wakesUp:
 			r.resources[what].wake(at)
-		} else {
+		case arrives:
+			r.arrive(int(r.arrivals.pop().what))
+		default:
 			r.take(r.heap.pop())
 		}
 		if r.Check {
@@ -170,11 +174,17 @@ func (r *run) play(progress func(done, total time.Duration)) {
 	}
 }
 
-// nextEvent returns the earliest event: the heap's, or a machine's wake-up.
+// nextEvent returns the earliest event: the heap's, an arrival, or a machine's
+// wake-up.
 func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
 	at, k = unit.Never, samples
 	if len(r.heap.events) > 0 {
 		at, k = r.heap.events[0].at, r.heap.events[0].kind()
+	}
+	if len(r.arrivals.events) > 0 {
+		if next := r.arrivals.events[0].at; next < at || next == at && k > arrives {
+			at, k = next, arrives
+		}
 	}
 	for i, m := range r.machines {
 		if next := max(m.Next(), r.now); next < at || next == at && k > wakesUp && next != unit.Never {
@@ -187,8 +197,6 @@ func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
 // take plays an event of the heap.
 func (r *run) take(e event) {
 	switch e.kind() {
-	case arrives:
-		r.arrive(int(e.what))
 	case changes:
 		if c := &r.Changes[e.what]; c.Drain {
 			r.resources[c.Resource].drain(e.at)

@@ -89,6 +89,24 @@ func equal(a, b []int) bool {
 	return true
 }
 
+// Arrivals of one instant come in the order of their streams, whichever of them
+// arrived when before.
+func TestArrivalsOfOneInstantComeByStream(t *testing.T) {
+	var got []int
+	play(t, sim.Scenario{
+		Resources: []sim.Resource{{Boundary: strict(one(9)), Upstream: sim.Upstream{Slots: 1}}},
+		Streams:   []sim.Stream{{Source: at(4, 5)}, {Source: at(1, 5)}, {Source: at(3, 5)}},
+		Record: func(r *sim.Record) {
+			if r.Arrived == unit.Instant(5*ms) {
+				got = append(got, r.Stream)
+			}
+		},
+	})
+	if want := []int{0, 1, 2}; !equal(got, want) {
+		t.Errorf("served in the order of streams %v, want %v", got, want)
+	}
+}
+
 // A run that is cut leaves those waiting and running who were.
 func TestUntilCutsTheRun(t *testing.T) {
 	r := play(t, sim.Scenario{
