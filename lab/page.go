@@ -90,7 +90,7 @@ func sortedNames(m map[string]string) []string {
 	return names
 }
 
-// ScoreOf says in a word or two how the predictions about an arm fared.
+// ScoreOf says how many of the predictions about an arm held: 2/2.
 func ScoreOf(verdicts []Verdict, arm string) string {
 	n, held, wrong := 0, 0, 0
 	for i := range verdicts {
@@ -105,13 +105,12 @@ func ScoreOf(verdicts []Verdict, arm string) string {
 			wrong++
 		}
 	}
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "-"
-	case held == n:
-		return fmt.Sprintf("%d held", n)
-	case wrong > 0:
-		return fmt.Sprintf("%d of %d WRONG", wrong, n)
 	}
-	return fmt.Sprintf("%d of %d unknown", n-held, n)
+	score := fmt.Sprintf("%d/%d", held, n)
+	if wrong > 0 {
+		score += " WRONG"
+	}
+	return score
 }

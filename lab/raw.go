@@ -24,9 +24,9 @@ import (
 const Format = "spillway-lab-raw 1"
 
 // Columns of the raw records. Kind is r for an attempt that was answered, w for
-// a stretch of work (started_ns to ended_ns; flag 1: wasted, 2: unfinished) and
-// k for a retry recognised by its key. Flag of an attempt: 1 where it got a
-// slot.
+// a stretch of work (started_ns to ended_ns; flag 1: wasted, 2: unfinished) k
+// for a retry recognised by its key, and b for a producer who was held up before
+// a room (started_ns to ended_ns). Flag of an attempt: 1 where it got a slot.
 const Columns = "kind,stream,number,attempt,class,tenant,importance,cost,bytes,scheduled_ns,arrived_ns,started_ns,ended_ns,deadline_ns,reason,retry_after_ns,flag"
 
 // Plan is what is fixed before the first round.
@@ -231,4 +231,12 @@ func (a *Arm) Close() error {
 	}
 	a.recorder.kept[a.name] = Kept{Rows: a.rows, SHA256: hex.EncodeToString(a.sum.Sum(nil))}
 	return nil
+}
+
+// Blocked keeps how long a producer was held up before a stage's room.
+func (a *Arm) Blocked(stage string, number int64, from, until unit.Instant) {
+	if a == nil {
+		return
+	}
+	a.row("b", 0, number, 0, stage, "", 0, 0, 0, -1, -1, from, until, -1, reason.None, 0, 0)
 }

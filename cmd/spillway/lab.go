@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -78,9 +80,18 @@ type labDocument interface {
 	Page() *html.Page
 }
 
-// write prints a lab's document as JSON or as findings, tables and what was not
-// tested, and writes its page if one is asked for.
-func (o *labFlags) write(c *cobra.Command, d labDocument, r *lab.Results, tables ...text.Table) error {
+// labText is what a lab shows on a terminal between its findings and what it
+// has not tested.
+type labText struct {
+	tables []text.Table
+	legend string
+	title  string // of lines
+	lines  []string
+}
+
+// write prints a lab's document as JSON or as text, and writes its page if one
+// is asked for.
+func (o *labFlags) write(c *cobra.Command, d labDocument, r *lab.Results, show labText) error {
 	if o.page != "" {
 		if err := d.Page().WriteFile(o.page); err != nil {
 			return failed(err)
@@ -90,26 +101,50 @@ func (o *labFlags) write(c *cobra.Command, d labDocument, r *lab.Results, tables
 	if o.raw != "" {
 		fmt.Fprintf(c.ErrOrStderr(), "records: %s (check them: spillway lab verify %s)\n", o.raw, o.raw)
 	}
-	out := c.OutOrStdout()
 	if asJSON(c) {
-		return failed(report.WriteJSON(out, d))
+		return failed(report.WriteJSON(c.OutOrStdout(), d))
 	}
-	style := text.For(os.Stdout)
-	if err := text.WriteFindings(out, r.Findings, style); err != nil {
-		return failed(err)
+	w := &labWriter{out: c.OutOrStdout(), style: text.For(os.Stdout)}
+	w.lines(w.style, r.Findings...)
+	for _, t := range show.tables {
+		w.table(t)
 	}
-	for _, t := range append(tables, lab.Tables(r)...) {
-		fmt.Fprintln(out)
-		if err := text.WriteTable(out, t, style); err != nil {
-			return failed(err)
-		}
+	w.lines(text.Options{}, show.legend)
+	if len(show.lines) > 0 {
+		w.lines(w.style, show.title)
+		w.err = errors.Join(w.err, text.WriteFindings(w.out, show.lines, text.Options{}))
 	}
-	fmt.Fprintln(out)
-	if err := text.WriteFindings(out, lab.Notes(r), text.Options{}); err != nil {
-		return failed(err)
+	for _, t := range lab.Tables(r) {
+		w.table(t)
 	}
-	fmt.Fprintln(out)
-	return failed(text.WriteRepeat(out, &report.Report{Mode: r.Mode, Seed: r.Seed, Meta: r.Meta}, style))
+	w.lines(text.Options{}, lab.Notes(r)...)
+	fmt.Fprintln(w.out)
+	return failed(errors.Join(w.err, text.WriteRepeat(w.out, &report.Report{Mode: r.Mode, Seed: r.Seed, Meta: r.Meta}, w.style)))
+}
+
+// labWriter puts a blank line between blocks and keeps the errors.
+type labWriter struct {
+	out   io.Writer
+	style text.Options
+	any   bool
+	err   error
+}
+
+func (w *labWriter) gap() {
+	if w.any {
+		fmt.Fprintln(w.out)
+	}
+	w.any = true
+}
+
+func (w *labWriter) lines(style text.Options, lines ...string) {
+	w.gap()
+	w.err = errors.Join(w.err, text.WriteFindings(w.out, lines, style))
+}
+
+func (w *labWriter) table(t text.Table) {
+	w.gap()
+	w.err = errors.Join(w.err, text.WriteTable(w.out, t, w.style))
 }
 
 // labProgress says on stderr which arm is played.

@@ -63,7 +63,9 @@ the flags from --policy to --weights plays one arm of your own.`,
 			if err != nil {
 				return failed(err)
 			}
-			return common.write(c, d, &d.Results, text.Table{Head: fair.Head, Rows: d.Rows(), Left: []int{1, 8}})
+			return common.write(c, d, &d.Results, labText{
+				tables: []text.Table{{Head: fair.Head, Rows: d.Rows(), Left: []int{1, 8}}}, legend: fair.Legend,
+			})
 		},
 	}
 	common.flags(c)

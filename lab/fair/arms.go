@@ -75,7 +75,7 @@ func More() []Setting {
 			Slots: slots, DeadlineS: 4, HorizonS: 10, TenantQueue: 2, Crowd: &Crowd{Tenants: n, Each: 2}, Service: "1s"}
 	}
 	shared := random("random-fifo-shared", "fifo", "random-fifo without a bound of each tenant's own")
-	shared.TenantQueue = 0
+	shared.TenantQueue = roomForAll
 	return []Setting{
 		unequal("cost-wrr", "wrr", "equal weights; a job of A costs 4, of the others 1"),
 		unequal("cost-drr", "drr", "the same under drr"),

@@ -60,6 +60,10 @@ func (r *Result) three(c report.Counts) string {
 // Head is the head of the table of arms.
 var Head = []string{"arm", "completed", "rejected", "expired", "peak", "jain", "by cost", "lag", "predictions"}
 
+// Legend says what the columns mean.
+const Legend = "completed: of A / B / C, or of all tenants together where they are many; jain, by cost: Jain's index of completed / weight, 1 is fair; " +
+	"lag: the most, in requests, that one who waited was behind a fluid scheduler."
+
 // Rows is the table of arms: completed, rejected and expired of A / B / C, or
 // of all.
 func (d *Document) Rows() [][]string {
@@ -83,8 +87,7 @@ func (d *Document) Page() *html.Page {
 		arms.Items = append(arms.Items, s.Name+": "+s.Does)
 	}
 	table := html.Table{Heading: "Every arm", Head: Head, Rows: d.Rows(), Left: []int{1, 8},
-		Caption: "Completed is of A / B / C, or of all tenants together where they are many. Jain's index is of completed / weight: 1 is fair. " +
-			"Lag is the most that one who waited was behind a fluid scheduler, in requests."}
+		Caption: Legend}
 	return lab.Page(&d.Results, "Lab fair: a noisy tenant in a fixed service window", arms,
 		d.bars(), d.course(), table, d.weights())
 }

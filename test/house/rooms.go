@@ -71,6 +71,7 @@ func Rooms() []Room {
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{"config/...", "gate/...", "observe/...", "policy/..."}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
+		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
 		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "sim/...", "workload/...", "report/..."}, Free},
 		{"demo/...", "spillway shown in under a minute", []string{
 			"config/...", "gateway/...", "load/...", "trial/...", "workload/...", "report/...",
