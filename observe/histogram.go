@@ -70,7 +70,7 @@ func (h *Histogram) Observe(d time.Duration) {
 // nativeIndex returns the fine bucket of d, -1 for the zero bucket.
 func nativeIndex(d time.Duration) int {
 	frac, exp := math.Frexp(float64(d) / 1e9)
-	if exp <= expLeast {
+	if d == 0 || exp <= expLeast {
 		return -1
 	}
 	i := sort.SearchFloat64s(fractions[:], frac) + (exp-1-expLeast)*perDouble
