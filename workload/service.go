@@ -121,7 +121,7 @@ func (s *Service) Draw(d *dice.Dice) time.Duration {
 	case constant:
 		return s.low
 	case exponential:
-		ns = float64(s.low) * d.Exp()
+		ns = float64(float64(s.low) * d.Exp())
 	case uniform:
 		ns = float64(s.low) + float64(d.Float64()*float64(s.high-s.low))
 	case logNormal:

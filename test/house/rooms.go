@@ -81,6 +81,8 @@ func Rooms() []Room {
 			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...",
 		}, Free},
 
+		{"examples/...", "small programs that show the library", []string{"gate/..."}, Free},
+
 		{"test/need", "what a test needs from the machine", nil, Free},
 		{"test/house", "these rules", nil, Free},
 		{"test/summary", "the closing lines of a test run", nil, Free},
