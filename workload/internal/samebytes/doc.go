@@ -1,3 +1,3 @@
-// Package samebytes runs a test's own program for other processors, and reads
-// the compiler's listing, to see that a seed gives the same bytes everywhere.
+// Package samebytes checks that code gives the same bits on processors that are
+// not here, by looking at what the compiler makes of it. For tests only.
 package samebytes
