@@ -1,0 +1,92 @@
+// Command overload measures what is left of a service's capacity when it is
+// offered 2, 5 and 10 times as much with spillway in front, and what becomes of
+// checkout when analytics floods the same service:
+//
+//	go run ./overload               # 3 rounds of 20 s a case
+//	go run ./overload -rounds 1 -length 3s -gate=false
+//
+// The service (cmd/peer) works on a known number of requests at once, each for
+// a known time; what it can do is measured in the same round, straight and
+// saturated. The load generator is ours, open-loop. Total rates stay at 5,000/s
+// and below, which service, gateway and generator can do together on two cores.
+// Exit code 3 if a target is missed.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spillway-dev/spillway/bench/internal/child"
+	"github.com/spillway-dev/spillway/bench/internal/table"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 3, "how often every case is run")
+	length := flag.Duration("length", 20*time.Second, "of one case's offered load")
+	gate := flag.Bool("gate", true, "exit with 3 if a target is missed")
+	flag.Parse()
+	code, err := run(*rounds, *length, *gate)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(code)
+}
+
+// service is what is protected.
+type service struct {
+	slots  int
+	time   time.Duration
+	budget time.Duration // of latency; also the deadline
+}
+
+// nominal is what the service can do by arithmetic, in requests a second.
+func (s service) nominal() float64 { return float64(s.slots) / s.time.Seconds() }
+
+func (s service) String() string { return fmt.Sprintf("%d slots of %v", s.slots, s.time) }
+
+// services are sized so that ten times their capacity is at most 5,000/s.
+var services = []service{
+	{40, 100 * time.Millisecond, 300 * time.Millisecond},
+	{5, 10 * time.Millisecond, 50 * time.Millisecond},
+}
+
+func run(rounds int, length time.Duration, gate bool) (int, error) {
+	dir, err := os.MkdirTemp("", "spillway-bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(dir)
+	b := bench{dir: dir, length: length}
+	if b.peer, err = child.Build(dir, "cmd/peer"); err != nil {
+		return 0, err
+	}
+	if b.gateway, err = child.Build(dir, "cmd/gateway"); err != nil {
+		return 0, err
+	}
+	t := table.Table{Title: "Overload"}
+	t.Note("Cases of %v. Goodput counts primary answers inside the deadline, from the scheduled arrival, over the time until the last answer; capacity is what the service did straight and saturated in the same round. Memory is the gateway's resident set.", length)
+	var cases []*overloadCase
+	for _, s := range services {
+		for _, factor := range []float64{2, 5, 10} {
+			cases = append(cases, newOverloadCase(&t, s, factor))
+		}
+	}
+	flood := newFloodCase(&t, services[0])
+	for round := range rounds {
+		progress := func(format string, args ...any) {
+			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, rounds, fmt.Sprintf(format, args...))
+		}
+		for _, c := range cases {
+			if err := c.run(b, progress); err != nil {
+				return 0, fmt.Errorf("%v, %gx: %w", c.service, c.factor, err)
+			}
+		}
+		if err := flood.run(b, progress); err != nil {
+			return 0, fmt.Errorf("flood: %w", err)
+		}
+	}
+	return t.Finish(gate), nil
+}
