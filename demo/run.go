@@ -194,6 +194,10 @@ func (o Options) offer(ctx context.Context, phase, url string, length, timeout t
 		}
 		sources = append(sources, source)
 	}
+	collector := report.NewCollector(report.Options{For: length, Bucket: bucket})
+	for _, c := range capacities {
+		collector.Class(c.class).Capacity(0, c.perSecond)
+	}
 	result, err := load.Run(ctx, load.Config{
 		URL:       url + "/{{.Class}}/item",
 		Header:    []string{"X-Tenant: {{.Tenant}}"},
@@ -201,7 +205,7 @@ func (o Options) offer(ctx context.Context, phase, url string, length, timeout t
 		Names:     names,
 		Timeout:   timeout,
 		Deadline:  deadline,
-		Collector: report.NewCollector(report.Options{For: length, Bucket: bucket}),
+		Collector: collector,
 		Progress:  func(p load.Progress) { o.Progress(phase, length, p) },
 	})
 	if err != nil {

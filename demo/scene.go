@@ -16,6 +16,15 @@ const (
 	deadline    = 500 * time.Millisecond // of both classes, and what callers allow
 )
 
+// capacities are what the classes' slots can do, for the line in the pictures.
+var capacities = []struct {
+	class     string
+	perSecond float64
+}{
+	{"checkout", 40 / serviceTime.Seconds()},
+	{"analytics", 8 / serviceTime.Seconds()},
+}
+
 // file is the configuration that both the gateway and the simulator run. The
 // checkout's deadline leaves its budget some air, so that a millisecond of
 // jitter decides nothing.

@@ -36,7 +36,7 @@ func (r *Result) findings() []string {
 		"A service that can do %s was offered %s. Alone it answered %s in time; with spillway in front %s, and whoever was refused knew after %s (median) instead of %s.",
 		report.FormatRate(report.Number(capacity)), report.FormatRate(report.Number(offered)),
 		report.FormatRate(r.Without.GoodputPerS), report.FormatRate(r.With.GoodputPerS),
-		report.FormatMs(r.With.RefusedP50Ms), deadline,
+		report.FormatMs(r.With.RefusedP50Ms), report.FormatMs(report.Ms(int64(deadline))),
 	)}
 }
 
