@@ -30,7 +30,7 @@ func (o *callers) flags(c *cobra.Command) {
 
 func (o *callers) model() (sim.Callers, error) {
 	m := sim.Callers{Patience: o.patience, Retries: o.retries, HonourRetryAfter: o.honour}
-	if o.budget > 0 {
+	if o.budget != 0 { // a negative one is told of when the scenario is validated
 		m.Budget = sim.Budget{Share: o.budget, Burst: 10}
 	}
 	if o.backoff == "none" || o.backoff == "" {

@@ -30,7 +30,12 @@ templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Co
 		Example: `  spillway load http://127.0.0.1:8080/ --rate 500 --for 30s
   spillway load 'http://127.0.0.1:8080/{{.Class}}/1' --classes checkout=2,analytics=1 --rate 100:10s,900:10s
   spillway load http://127.0.0.1:8080/ --tenants acme=8,beta=1 --header 'X-Tenant: {{.Tenant}}' --honour-retry-after`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage(fmt.Errorf("name one URL, as in spillway load http://127.0.0.1:8080/ --rate 100; got %d", len(args)))
+			}
+			return nil
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg.URL = args[0]
 			length, err := loadSource(c, &cfg, &offer, classes)

@@ -13,7 +13,9 @@ func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Example: `  spillway version
+  spillway version --json`,
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if asJSON(c) {
 				return failed(report.WriteJSON(c.OutOrStdout(), map[string]string{
