@@ -78,30 +78,32 @@ type sampler struct {
 	lost bool // more durations came than could be kept: quantiles are unknown
 }
 
-// record keeps ns; of is asked once whether a histogram may be made.
+// record keeps ns; of is asked once whether a histogram may be made. Durations
+// are kept one by one first and entered by the roomful: the histograms of many
+// tenants do not fit into a processor's caches, and misses in a row overlap.
 func (s *sampler) record(ns int64, of *tenant) {
-	switch {
-	case s.many.h != nil:
-		s.many.record(ns)
-	case s.lost:
-	case len(s.few) < fewSamples:
-		if s.few == nil {
-			s.few = make([]int64, 0, fewSamples)
-		}
-		s.few = append(s.few, max(ns, 0))
-	case of.granted():
-		s.promote()
-		s.many.record(ns)
-	default:
-		s.lost, s.few = true, nil
+	if s.lost {
+		return
 	}
+	if len(s.few) == fewSamples {
+		if s.many.h == nil && !of.granted() {
+			s.lost, s.few = true, nil
+			return
+		}
+		s.promote()
+	}
+	if s.few == nil {
+		s.few = make([]int64, 0, fewSamples)
+	}
+	s.few = append(s.few, max(ns, 0))
 }
 
+// promote enters what was kept one by one into the histogram.
 func (s *sampler) promote() {
 	for _, ns := range s.few {
 		s.many.record(ns)
 	}
-	s.few = nil
+	s.few = s.few[:0]
 }
 
 func (s *sampler) merge(from *sampler, of *tenant) {
@@ -109,12 +111,9 @@ func (s *sampler) merge(from *sampler, of *tenant) {
 		*s = sampler{lost: true}
 		return
 	}
-	if from.many.h != nil && s.many.h == nil {
-		if !of.granted() {
-			*s = sampler{lost: true}
-			return
-		}
-		s.promote()
+	if from.many.h != nil && s.many.h == nil && !of.granted() {
+		*s = sampler{lost: true}
+		return
 	}
 	s.many.merge(&from.many)
 	for _, ns := range from.few {
@@ -124,6 +123,7 @@ func (s *sampler) merge(from *sampler, of *tenant) {
 
 func (s *sampler) at(p float64) Number {
 	if s.many.h != nil || len(s.few) == 0 {
+		s.promote()
 		return s.many.at(p)
 	}
 	sorted := slices.Sorted(slices.Values(s.few))
@@ -138,6 +138,7 @@ func rank(p float64, n int64) int64 {
 
 func (s *sampler) maximum() Number {
 	if s.many.h != nil || len(s.few) == 0 {
+		s.promote()
 		return s.many.maximum()
 	}
 	return Ms(slices.Max(s.few))
