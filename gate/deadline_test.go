@@ -186,10 +186,19 @@ func TestAbandoned(t *testing.T) {
 			t.Errorf("after the deadline: %+v", s)
 		}
 		p.Done() // before the cap: the slot is free at once
-		q := isDecided(t, next).permit
+		isDecided(t, next).permit.Done()
+	})
+}
 
-		q.Abandon(reason.CallerGone)
-		next = enter(context.Background(), g, gate.Request{})
+func TestAbandonedUntilTheHardCap(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		cl := class(1, 1)
+		cl.HoldAtMost = time.Second
+		g := openWith(t, gate.Config{Classes: []gate.Class{cl}})
+
+		q := admit(t, g, gate.Request{})
+		next := enter(context.Background(), g, gate.Request{})
+		q.Abandon(reason.CallerGone) // the cap is sooner than anything the timer is set for
 		time.Sleep(time.Second - 1)
 		waits(t, next)
 		time.Sleep(1)

@@ -115,22 +115,6 @@ func TestDoubleRelease(t *testing.T) {
 	}
 }
 
-// In tests a second finish is worth a panic.
-func TestDoubleReleaseStrict(t *testing.T) {
-	g, err := gate.New(gate.Config{Classes: []gate.Class{class(1, 0)}, Strict: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _ := g.Enter(context.Background(), gate.Request{})
-	p.Done()
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic")
-		}
-	}()
-	p.Done()
-}
-
 // The zero permit is no right to anything, and harmless.
 func TestZeroPermit(t *testing.T) {
 	var p gate.Permit

@@ -85,6 +85,9 @@ func TestPrograms(t *testing.T) {
 	})
 }
 
+// pause lets the bubble's time run on.
+func pause(d time.Duration) { <-time.After(d) }
+
 func (p program) run() error {
 	g, err := gate.New(gate.Config{Classes: p.Classes, Strict: true})
 	if err != nil {
@@ -103,20 +106,20 @@ func (p program) run() error {
 	for _, steps := range p.Goroutines {
 		all.Go(func() {
 			for _, s := range steps {
-				time.Sleep(s.Pause)
+				pause(s.Pause)
 				fault(s.run(g))
 				fault(g.Check())
 			}
 		})
 	}
 	for _, slots := range p.Slots {
-		time.Sleep(7 * ms)
+		pause(7 * ms)
 		p.Classes[0].Pool.Slots = slots
 		fault(g.Reconfigure(gate.Config{Classes: append([]gate.Class(nil), p.Classes...), Strict: true}))
 		fault(g.Check())
 	}
 	all.Wait()
-	time.Sleep(time.Second)
+	pause(time.Second)
 	for _, s := range g.States() {
 		if s.Used+s.Waiting+s.Blocked != 0 {
 			fault(fmt.Errorf("%s is not empty at the end: %+v", s.Name, s))
@@ -161,11 +164,11 @@ func (s step) run(g *gate.Gate) (err error) {
 		if s.Answers {
 			inTime = p.Answered()
 		}
-		time.Sleep(s.Hold)
+		pause(s.Hold)
 		if s.Abandons {
 			p.Abandon(reason.Timeout)
 		}
-		time.Sleep(s.Hold)
+		pause(s.Hold)
 		if s.Panics {
 			panic("boom")
 		}

@@ -10,7 +10,9 @@ import (
 
 // The configuration of a gate is the machine's own.
 type (
-	// Config is one resource and the classes that use it.
+	// Config is one resource and the classes that use it. Strict is for tests
+	// that are to stop at a broken invariant: it panics under the gate's lock,
+	// after which the gate cannot be used.
 	Config = boundary.Config
 	// Class is a criticality class and the rules of its boundary.
 	Class = boundary.Class

@@ -118,6 +118,33 @@ func TestWhoLeftIsNeverRun(t *testing.T) {
 	})
 }
 
+// hookedContext calls hook when somebody is about to wait for its end.
+type hookedContext struct {
+	context.Context
+	hook func()
+}
+
+func (c hookedContext) Done() <-chan struct{} {
+	c.hook()
+	return c.Context.Done()
+}
+
+// The same at the last moment before the goroutine begins to wait, so that it
+// finds both the grant and the end of its context.
+func TestWhoLeftIsNeverRunThoughGranted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		g := open(t, class(1, 1))
+		for range 100 {
+			busy := admit(t, g, gate.Request{})
+			ctx, hangUp := context.WithCancel(context.Background())
+			once := sync.OnceFunc(func() { hangUp(); busy.Done() })
+			if _, refused := g.Enter(hookedContext{ctx, once}, gate.Request{}); refused.Reason != reason.CallerGone {
+				t.Fatalf("who had left was told %v", refused.Reason)
+			}
+		}
+	})
+}
+
 // A caller that has gone before it asks is not let in, though a slot is free.
 func TestWhoIsGoneIsNotLetIn(t *testing.T) {
 	bubble(t, func(t *testing.T) {

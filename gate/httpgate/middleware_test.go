@@ -128,6 +128,7 @@ func TestDeadlineWhileReadingTheBody(t *testing.T) {
 			_, err := io.ReadAll(r.Body)
 			read <- err
 		})))
+		s.client = s.Client() // which would keep the connection
 		body, stuck := io.Pipe()
 		resp, _, err := s.try(t.Context(), "POST", body)
 		if err != nil {
