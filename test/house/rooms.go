@@ -81,7 +81,7 @@ func Rooms() []Room {
 			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...",
 		}, Free},
 
-		{"examples/...", "small programs that show the library", []string{"gate/..."}, Free},
+		{"examples/...", "small programs that show the library", []string{"gate/...", "policy/..."}, Free},
 
 		{"test/need", "what a test needs from the machine", nil, Free},
 		{"test/house", "these rules", nil, Free},
