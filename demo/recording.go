@@ -21,20 +21,22 @@ type Recording struct {
 const meanShare = 0.6
 
 // loads returns the scene's load, or the recording's. They are opened anew for
-// every run, so that each meets the same requests.
-func (o Options) loads(names *workload.Names) ([]trial.Load, error) {
+// every run, so that each meets the same requests, and done with by the function
+// beside them.
+func (o Options) loads(names *workload.Names) (loads []trial.Load, done func(), err error) {
 	if o.Recording == nil {
-		return scene()
+		loads, err = scene()
+		return loads, func() {}, err
 	}
 	speed, err := o.Recording.speed(names)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	source, err := o.Recording.open(names, o.Seed, speed)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return []trial.Load{{Class: "checkout", Source: source}}, nil
+	return []trial.Load{{Class: "checkout", Source: source}}, func() { source.Close() }, nil
 }
 
 func (r *Recording) open(names *workload.Names, seed uint64, speed float64) (*trace.Reader, error) {
@@ -53,6 +55,7 @@ func (r *Recording) speed(names *workload.Names) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer source.Close()
 	var a workload.Arrival
 	var n float64
 	for source.Next(&a) {

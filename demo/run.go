@@ -100,10 +100,11 @@ func (r *Result) predict(_ context.Context, o Options) error {
 	}
 	one := func(length time.Duration, unprotected bool) (*report.Report, error) {
 		names := workload.NewNames()
-		loads, err := o.loads(names)
+		loads, done, err := o.loads(names)
 		if err != nil {
 			return nil, err
 		}
+		defer done()
 		result, err := trial.Trial{
 			Config: cfg, Loads: loads, Names: names, Seed: o.Seed, For: length,
 			Unprotected: unprotected, Overhead: overhead, Meta: o.Meta,
@@ -182,10 +183,11 @@ func startGateway(cfg *config.Config, version string) (url string, stop func() e
 // offer sends the load at a URL and returns what became of it.
 func (o Options) offer(ctx context.Context, phase, url string, length, timeout time.Duration) (*report.Report, load.Figures, error) {
 	names := workload.NewNames()
-	loads, err := o.loads(names)
+	loads, done, err := o.loads(names)
 	if err != nil {
 		return nil, load.Figures{}, err
 	}
+	defer done()
 	var sources []workload.Source
 	for i, l := range loads {
 		source, err := l.Open(i, o.Seed, length, names)

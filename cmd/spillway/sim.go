@@ -56,6 +56,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 				return usage(err)
 			}
 			if recording != nil {
+				defer recording.Close()
 				one.Source = recording
 			}
 			t.Loads, t.Meta = []trial.Load{one}, digest(meta(), path)
