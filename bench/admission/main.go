@@ -24,8 +24,9 @@ func main() {
 	block := flag.Int("block", 4000, "requests in a block")
 	callers := flag.Int("callers", 16, "connections that send at once")
 	gate := flag.Bool("gate", true, "exit with 3 if the target is missed")
+	profile := flag.String("profile", "", "write a CPU profile of the whole run to this file")
 	flag.Parse()
-	code, err := run(*rounds, *block, *callers, *gate)
+	code, err := run(*rounds, *block, *callers, *gate, *profile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -33,7 +34,14 @@ func main() {
 	os.Exit(code)
 }
 
-func run(rounds, block, callers int, gate bool) (int, error) {
+func run(rounds, block, callers int, gate bool, profile string) (int, error) {
+	if profile != "" {
+		stop, err := startProfile(profile)
+		if err != nil {
+			return 0, err
+		}
+		defer stop()
+	}
 	s, err := serve()
 	if err != nil {
 		return 0, err
