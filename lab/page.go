@@ -36,14 +36,18 @@ func Page(r *Results, title string, arms html.Prose, sections ...html.Section) *
 	return p
 }
 
+// predictions are a list, not a table: the words are what is to be read.
 func predictions(r *Results) html.Section {
-	t := html.Table{Heading: "Predictions", Head: []string{"arm", "prediction", "figure", "expected", "measured", "verdict"}, Left: []int{1, 2, 3, 5},
-		Caption: "Written before the first round. " + r.Score()}
+	p := html.Prose{Heading: "Predictions", Paragraphs: []string{"Written before the first round. " + r.Score()}}
 	for i := range r.Verdicts {
-		v := &r.Verdicts[i]
-		t.Rows = append(t.Rows, []string{v.Arm, v.Says, strings.Join(v.Figures, ", "), v.expected(), formatAll(v.Measured), v.Verdict})
+		p.Items = append(p.Items, r.Verdicts[i].line())
 	}
-	return t
+	return p
+}
+
+func (v *Verdict) line() string {
+	return fmt.Sprintf("%s. %s: %s (%s %s; measured %s)",
+		v.Verdict, v.Arm, v.Says, strings.Join(v.Figures, ", "), v.expected(), formatAll(v.Measured))
 }
 
 func (p *Prediction) expected() string {
@@ -90,7 +94,8 @@ func sortedNames(m map[string]string) []string {
 	return names
 }
 
-// ScoreOf says how many of the predictions about an arm held: 2/2.
+// ScoreOf says how many of the predictions about an arm held: 2/2, with a
+// mark where one was wrong.
 func ScoreOf(verdicts []Verdict, arm string) string {
 	n, held, wrong := 0, 0, 0
 	for i := range verdicts {
@@ -110,7 +115,7 @@ func ScoreOf(verdicts []Verdict, arm string) string {
 	}
 	score := fmt.Sprintf("%d/%d", held, n)
 	if wrong > 0 {
-		score += " WRONG"
+		score += "!"
 	}
 	return score
 }

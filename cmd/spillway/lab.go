@@ -114,8 +114,8 @@ func (o *labFlags) write(c *cobra.Command, d labDocument, r *lab.Results, show l
 		w.lines(w.style, show.title)
 		w.err = errors.Join(w.err, text.WriteFindings(w.out, show.lines, text.Options{}))
 	}
-	for _, t := range lab.Tables(r) {
-		w.table(t)
+	if len(r.NotYet) > 0 {
+		w.table(lab.Later(r))
 	}
 	w.lines(text.Options{}, lab.Notes(r)...)
 	fmt.Fprintln(w.out)

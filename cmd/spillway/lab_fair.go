@@ -64,7 +64,7 @@ the flags from --policy to --weights plays one arm of your own.`,
 				return failed(err)
 			}
 			return common.write(c, d, &d.Results, labText{
-				tables: []text.Table{{Head: fair.Head, Rows: d.Rows(), Left: []int{1, 8}}}, legend: fair.Legend,
+				tables: []text.Table{{Head: fair.Head, Rows: d.Rows(), Left: []int{1}}}, legend: fair.Legend,
 			})
 		},
 	}

@@ -86,7 +86,7 @@ func (d *Document) Page() *html.Page {
 	for _, s := range d.settings {
 		arms.Items = append(arms.Items, s.Name+": "+s.Does)
 	}
-	table := html.Table{Heading: "Every arm", Head: Head, Rows: d.Rows(), Left: []int{1, 8},
+	table := html.Table{Heading: "Every arm", Head: Head, Rows: d.Rows(), Left: []int{1},
 		Caption: Legend}
 	return lab.Page(&d.Results, "Lab fair: a noisy tenant in a fixed service window", arms,
 		d.bars(), d.course(), table, d.weights())

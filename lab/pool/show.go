@@ -79,23 +79,15 @@ func (d *Document) Rows() [][]string {
 // Legend says what the columns of the table of arms are.
 const Legend = "goodput, budget: answers/s inside the deadline, inside the budget; useful: share of the work whose caller still waited; " +
 	"used: of the slots; idle s: how long a slot was idle while a class was refusing; turned: seconds until the first was turned away; " +
-	"tries: attempts a caller; held: predictions that held. Rates are per second of offered load; what is answered after its end counts."
+	"tries: attempts a caller; held: predictions that held, ! where one did not. Rates are per second of offered load; what is answered after its end counts."
 
 // PlanLines are plan's figures in words, each with the assumption it rests on.
 func (d *Document) PlanLines() []string {
 	var lines []string
-	for _, row := range d.planRows() {
-		lines = append(lines, fmt.Sprintf("%s %s %s (%s)", row[0], row[1], row[2], row[3]))
+	for _, f := range slices.Concat(d.Plan.Classes["tasks"].Figures, d.Plan.Figures, d.Worked) {
+		lines = append(lines, fmt.Sprintf("%s: %s %s (%s)", f.Name, report.Format(report.Number(f.Value)), f.Unit, f.Assumption))
 	}
 	return lines
-}
-
-func (d *Document) planRows() [][]string {
-	var rows [][]string
-	for _, f := range slices.Concat(d.Plan.Classes["tasks"].Figures, d.Plan.Figures, d.Worked) {
-		rows = append(rows, []string{f.Name, report.Format(report.Number(f.Value)), f.Unit, f.Assumption})
-	}
-	return rows
 }
 
 // Page is the document for a browser.
@@ -106,8 +98,8 @@ func (d *Document) Page() *html.Page {
 	}
 	sections := []html.Section{
 		html.Table{Heading: "Every arm", Head: Head, Rows: d.Rows(), Caption: Legend},
-		html.Table{Heading: "What plan says beforehand", Head: []string{"figure", "value", "unit", "assumption"}, Rows: d.planRows(), Left: []int{2, 3},
-			Caption: "For one pool with the derived bound, below three layers of callers who try three times."},
+		html.Prose{Heading: "What plan says beforehand", Items: d.PlanLines(), Paragraphs: []string{
+			"Each figure with what it takes for granted: for one pool with the derived bound, below three layers of callers who try three times; then sums to check by hand."}},
 	}
 	for _, name := range []string{"bound-none", "bound-last-year", "bound-derived", "shared", "pools", "producers-at-once"} {
 		if p := d.played[name]; p != nil {
