@@ -73,7 +73,12 @@ var identity = []string{"identity"}
 type empty struct{}
 
 func (empty) Read([]byte) (int, error) { return 0, io.EOF }
-func (empty) Close() error             { return nil }
+
+// WriteTo implements io.WriterTo, without which the transport would get a
+// buffer of 32 KiB to copy nothing.
+func (empty) WriteTo(io.Writer) (int64, error) { return 0, nil }
+
+func (empty) Close() error { return nil }
 
 // concealKeys spells the two headers that make the transport repeat any method
 // in a way that it does not look for. Header names have no case.
