@@ -17,11 +17,12 @@ import (
 
 // Why a call to the upstream was cut.
 var (
-	errCallerGone = errors.New("the caller hung up")
-	errAnswered   = errors.New("the caller was answered at its deadline")
-	errHeldLong   = errors.New("abandoned work was held for as long as it may be")
-	errIdle       = errors.New("nothing moved for as long as it may")
-	errStopping   = errors.New("the gateway is stopping")
+	errCallerGone  = errors.New("the caller hung up")
+	errAnswered    = errors.New("the caller was answered at its deadline")
+	errHeldLong    = errors.New("abandoned work was held for as long as it may be")
+	errCallTimeout = errors.New("the call took longer than it may")
+	errIdle        = errors.New("nothing moved for as long as it may")
+	errStopping    = errors.New("the gateway is stopping")
 )
 
 // exchange is one admitted request: the call to the upstream and the answer.
@@ -39,9 +40,10 @@ type exchange struct {
 	offered unit.Instant
 	named   bool // the caller named a deadline
 
-	late   chan gate.Refusal // the deadline passed; room for one
-	came   chan answer       // the upstream's answer; room for one
-	state  atomic.Int32      // calling, then answered or left
+	late   chan gate.Refusal                       // the deadline passed; room for one
+	cut    atomic.Pointer[context.CancelCauseFunc] // of a call that ends with its deadline
+	came   chan answer                             // the upstream's answer; room for one
+	state  atomic.Int32                            // calling, then answered or left
 	cancel context.CancelCauseFunc
 	upload *upload
 	body   *flow
@@ -75,6 +77,9 @@ func (x *exchange) overdue(r gate.Refusal) {
 	case x.late <- r:
 	default:
 	}
+	if cut := x.cut.Load(); cut != nil {
+		(*cut)(errAnswered)
+	}
 }
 
 // serve calls the upstream and answers the caller.
@@ -105,12 +110,18 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 // upstream has answered, the deadline has passed, or the caller is gone,
 // whichever is first.
 func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(context.WithoutCancel(out.Context()))
-	x.cancel = cancel
+	ctx := out.Context()
+	if !x.class.cancel {
+		ctx = context.WithoutCancel(ctx)
+	}
+	ctx, x.cancel = context.WithCancelCause(ctx)
 	out = out.WithContext(ctx)
 	if out.Body != nil {
 		x.upload = newUpload(x.in, out)
 		out.Body = x.upload
+	}
+	if x.class.cancel {
+		return x.callInTime(out)
 	}
 	x.came = make(chan answer, 1)
 	go x.call(out)
@@ -133,6 +144,47 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 		x.permit.Abandon(reason.CallerGone)
 		return nil, x.leave(gate.Refusal{Reason: reason.CallerGone, Class: x.class.name}, errCallerGone)
 	}
+}
+
+// callInTime makes a call that is cut when its deadline passes or its caller
+// goes, and so needs no goroutine of its own: the transport returns then.
+func (x *exchange) callInTime(out *http.Request) (*http.Response, error) {
+	x.cut.Store(&x.cancel)
+	timedOut := func() bool { return false }
+	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
+		timer := time.AfterFunc(t, func() { x.cancel(errCallTimeout) })
+		defer timer.Stop()
+		timedOut = func() bool { return context.Cause(out.Context()) == errCallTimeout }
+	}
+	if len(x.late) > 0 {
+		x.cancel(errAnswered) // it passed before there was anything to cut
+	}
+	a := x.class.upstream.call(out, x.gateway.resent)
+	if a.err == nil && x.permit.Answered() {
+		x.begin(a.res)
+		return a.res, nil
+	}
+	if a.err == nil {
+		refused := <-x.late
+		a.res.Body.Close()
+		return nil, &refusedError{refused}
+	}
+	select {
+	case refused := <-x.late:
+		return nil, &refusedError{refused}
+	default:
+	}
+	if timedOut() {
+		x.permit.Abandon(reason.Timeout)
+		return nil, &refusedError{gate.Refusal{Reason: reason.Timeout, Class: x.class.name}}
+	}
+	return nil, a.err
+}
+
+// begin lets an answer that came in time flow.
+func (x *exchange) begin(res *http.Response) {
+	x.class.seen.First.Observe(x.class.gate.Now().Sub(x.offered))
+	x.flow(res)
 }
 
 // call makes the call and hands its answer over, or keeps it.
@@ -160,18 +212,16 @@ func (x *exchange) arrived(a answer) (*http.Response, error) {
 		x.came <- a
 		return nil, x.leave(refused, errAnswered)
 	}
-	x.class.seen.First.Observe(x.class.gate.Now().Sub(x.offered))
-	x.flow(a.res)
+	x.begin(a.res)
 	return a.res, nil
 }
 
 // leave ends the handler's part before the upstream has answered. The call goes
 // on and holds its slot until it ends, unless it cannot end well: a body that
-// was cut off halfway is no request, and the class may want no call without a
-// caller.
+// was cut off halfway is no request.
 func (x *exchange) leave(why gate.Refusal, cause error) error {
 	x.mine = false
-	if x.upload != nil && !x.upload.detach(x.interrupt) || x.class.cancel {
+	if x.upload != nil && !x.upload.detach(x.interrupt) {
 		x.cancel(cause)
 	}
 	x.cap = time.AfterFunc(x.class.holdAtMost, func() { x.cancel(errHeldLong) })
@@ -224,6 +274,9 @@ func outcomeOf(res *http.Response) reason.Reason {
 
 // failed answers a caller whom the upstream did not answer.
 func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
+	if x.upload != nil {
+		x.upload.detach(x.interrupt)
+	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler) // nobody is there, and nothing must look like an answer
@@ -241,9 +294,6 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 	}
 	x.outcome = why
 	x.gateway.log.failed(x, err)
-	if x.upload != nil {
-		x.upload.detach(x.interrupt)
-	}
 	x.gateway.refuse(w, x.in, x.class, gate.Refusal{Reason: why, Class: x.class.name})
 }
 

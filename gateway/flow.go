@@ -31,13 +31,18 @@ func (x *exchange) flow(res *http.Response) {
 	f := &flow{x: x, src: res.Body, switched: res.StatusCode == http.StatusSwitchingProtocols}
 	x.body = f
 	f.touch()
-	f.stop = context.AfterFunc(x.in.Context(), func() { x.cancel(errCallerGone) })
+	f.stop = watchNot
+	if !x.class.cancel { // else the call ends with its caller by itself
+		f.stop = context.AfterFunc(x.in.Context(), func() { x.cancel(errCallerGone) })
+	}
 	f.idle = time.AfterFunc(x.gateway.idle, f.rest)
 	res.Body = f
 	if w, ok := f.src.(io.Writer); ok && res.StatusCode == http.StatusSwitchingProtocols {
 		res.Body = &tunnel{f, w}
 	}
 }
+
+func watchNot() bool { return true }
 
 func (f *flow) touch() { f.moved.Store(int64(f.x.class.gate.Now())) }
 
