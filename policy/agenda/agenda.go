@@ -9,7 +9,6 @@ type Entry[T any] struct {
 	Item T
 
 	at       unit.Instant
-	seq      uint64
 	position int // index in the heap plus one; 0 when not on an agenda
 }
 
@@ -29,8 +28,21 @@ func (e *Entry[T]) At() unit.Instant {
 // Next takes O(1). Its memory follows the most entries it ever held. Not safe for
 // concurrent use. The zero value is an empty agenda.
 type Agenda[T any] struct {
-	heap []*Entry[T]
+	heap []place[T]
 	seq  uint64
+}
+
+// A place is an entry's in the heap, with what it is ordered by beside it:
+// finding the least of four reads one stretch of memory instead of four entries
+// that lie anywhere.
+type place[T any] struct {
+	at    unit.Instant
+	seq   uint64
+	entry *Entry[T]
+}
+
+func (p *place[T]) before(q *place[T]) bool {
+	return p.at < q.at || p.at == q.at && p.seq < q.seq
 }
 
 // Len returns the number of entries.
@@ -51,20 +63,20 @@ func (a *Agenda[T]) Set(e *Entry[T], at unit.Instant) {
 		return
 	}
 	a.seq++
-	if e.On() {
-		earlier := at < e.at // an equal instant is a later entry: it has a new seq
-		e.at, e.seq = at, a.seq
-		if earlier {
-			a.up(e.position - 1)
-		} else {
-			a.down(e.position - 1)
-		}
+	p := place[T]{at, a.seq, e}
+	if !e.On() {
+		e.at = at
+		a.heap = append(a.heap, p)
+		a.up(p, len(a.heap)-1)
 		return
 	}
-	e.at, e.seq = at, a.seq
-	a.heap = append(a.heap, e)
-	e.position = len(a.heap)
-	a.up(len(a.heap) - 1)
+	earlier := at < e.at // an equal instant is a later entry: it has a new seq
+	e.at = at
+	if earlier {
+		a.up(p, e.position-1)
+	} else {
+		a.down(p, e.position-1)
+	}
 }
 
 // Strike takes e off the agenda if it is on it.
@@ -74,15 +86,15 @@ func (a *Agenda[T]) Strike(e *Entry[T]) {
 	}
 	i, last := e.position-1, len(a.heap)-1
 	moved := a.heap[last]
-	a.heap[last] = nil
+	a.heap[last] = place[T]{}
 	a.heap = a.heap[:last]
 	e.position = 0
-	if i == last {
-		return
-	}
-	a.place(moved, i)
-	if !a.up(i) {
-		a.down(i)
+	switch {
+	case i == last:
+	case i > 0 && moved.before(&a.heap[(i-1)/4]):
+		a.up(moved, i)
+	default:
+		a.down(moved, i)
 	}
 }
 
@@ -92,53 +104,48 @@ func (a *Agenda[T]) Pop(now unit.Instant) *Entry[T] {
 	if len(a.heap) == 0 || a.heap[0].at > now {
 		return nil
 	}
-	e := a.heap[0]
+	e := a.heap[0].entry
 	a.Strike(e)
 	return e
 }
 
-func (a *Agenda[T]) place(e *Entry[T], i int) {
-	a.heap[i] = e
-	e.position = i + 1
-}
-
-func before[T any](e, f *Entry[T]) bool {
-	return e.at < f.at || e.at == f.at && e.seq < f.seq
-}
-
-// up moves the entry at i towards the root and reports whether it moved.
-func (a *Agenda[T]) up(i int) bool {
-	e, start := a.heap[i], i
+// up puts p at i, which is free, or as far towards the root as it belongs.
+func (a *Agenda[T]) up(p place[T], i int) {
 	for i > 0 {
 		parent := (i - 1) / 4
-		if !before(e, a.heap[parent]) {
+		if !p.before(&a.heap[parent]) {
 			break
 		}
-		a.place(a.heap[parent], i)
+		a.put(a.heap[parent], i)
 		i = parent
 	}
-	a.place(e, i)
-	return i != start
+	a.put(p, i)
 }
 
-func (a *Agenda[T]) down(i int) {
-	e, n := a.heap[i], len(a.heap)
+// down puts p at i, which is free, or as far from the root as it belongs.
+func (a *Agenda[T]) down(p place[T], i int) {
 	for {
 		first := 4*i + 1
-		if first >= n {
+		if first >= len(a.heap) {
 			break
 		}
-		least := first
-		for c := first + 1; c < min(first+4, n); c++ {
-			if before(a.heap[c], a.heap[least]) {
+		children := a.heap[first:min(first+4, len(a.heap))]
+		least := 0
+		for c := 1; c < len(children); c++ {
+			if children[c].before(&children[least]) {
 				least = c
 			}
 		}
-		if !before(a.heap[least], e) {
+		if !children[least].before(&p) {
 			break
 		}
-		a.place(a.heap[least], i)
-		i = least
+		a.put(children[least], i)
+		i = first + least
 	}
-	a.place(e, i)
+	a.put(p, i)
+}
+
+func (a *Agenda[T]) put(p place[T], i int) {
+	a.heap[i] = p
+	p.entry.position = i + 1
 }

@@ -200,7 +200,7 @@ func (m *Machine) Check() error {
 	if used != m.used || waiting != m.waiting {
 		fault("classes use %d slots and hold %d waiters, the resource counts %d and %d", used, waiting, m.used, m.waiting)
 	}
-	if m.used < m.limiter.Limit() {
+	if m.used < m.limit {
 		if c := m.needy(); c != nil {
 			fault("class %s has %d waiters beside a free slot", c.Name, c.Waiting())
 		}

@@ -16,67 +16,83 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	c.tally.Offered++
 	t.Tally.Offered++
 	deadline := c.deadline(now, r.Deadline)
-
-	if c.closed || m.draining {
-		return m.refuse(now, c, t, reason.Draining)
-	}
-	if deadline <= now {
-		return m.refuse(now, c, t, reason.Expired)
-	}
 	left := deadline.Sub(now)
-	if c.Waiting() == 0 && m.idle(c) {
+
+	switch {
+	case c.closed || m.draining:
+		return m.refuse(now, c, t, reason.Draining)
+	case left <= 0:
+		return m.refuse(now, c, t, reason.Expired)
+	case c.Waiting() == 0 && m.idle(c):
 		if m.hopeless(c, left, c.RunTime()) {
 			return m.refuse(now, c, t, reason.Infeasible)
 		}
-		it := m.enrol(now, c, t, r, deadline)
-		m.take(c)
-		m.start(now, it)
-		return Verdict{Kind: Run, Ticket: Ticket(it.Ticket), Deadline: deadline}
-	}
-	left -= c.PredictWait(t, level(c.Config(), r.Importance), now)
-	if m.hopeless(c, left, c.ServiceTime()) {
+		return m.run(now, c, t, r, deadline)
+	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance), now), c.ServiceTime()):
 		return m.refuse(now, c, t, reason.Infeasible)
 	}
-	return m.queue(now, c, t, r, deadline, out)
-}
-
-// queue finds the request a place in the waiting room, or says why there is
-// none.
-func (m *Machine) queue(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant, out *Effects) Verdict {
-	cfg := c.Config()
-	if cfg.MemoryLimit > 0 && r.Bytes > cfg.MemoryLimit {
-		return m.refuse(now, c, t, reason.QueueBytes) // it would not fit an empty room
-	}
-	bytes := clampBytes(r.Bytes)
-	why := c.Full(t, bytes)
-	if why != reason.None && cfg.WhenFull.Evicts() {
-		if own, ok := c.MakeWay(t, level(cfg, r.Importance), bytes, why); ok {
-			for range own {
-				m.evict(now, c.OwnVictim(t), reason.Evicted, out)
-			}
-			for c.Overfull(bytes) {
-				m.evict(now, c.Victim(t), reason.Evicted, out)
-			}
-			why = reason.None
-		}
-	}
+	why := c.Full(t, c.Charge(r.Bytes))
 	switch {
 	case why == reason.None:
-		it := m.enrol(now, c, t, r, deadline)
-		m.enter(it)
-		m.admitBlocked(c) // where more than one had to make way
-		return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
-	case cfg.WhenFull == pool.Drop:
+		return m.wait(now, c, t, r, deadline)
+	case c.rule == pool.Reject:
+		return m.refuse(now, c, t, why)
+	}
+	return m.full(now, c, t, r, deadline, why, out)
+}
+
+// run gives the request a slot; idle has said that there is one.
+func (m *Machine) run(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) Verdict {
+	it := m.enrol(now, c, t, r, deadline)
+	m.take(c)
+	m.start(now, it)
+	return Verdict{Kind: Run, Ticket: Ticket(it.Ticket), Deadline: deadline}
+}
+
+// wait gives the request a place in the waiting room.
+func (m *Machine) wait(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) Verdict {
+	it := m.enrol(now, c, t, r, deadline)
+	m.enter(it)
+	return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
+}
+
+// full applies the class's rule for a room that is full for the given reason.
+func (m *Machine) full(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant, why reason.Reason, out *Effects) Verdict {
+	bytes := c.Charge(r.Bytes)
+	switch {
+	case !c.Fits(bytes):
+	case c.rule == pool.Drop:
 		return m.refuse(now, c, t, reason.Dropped)
-	case cfg.WhenFull == pool.Block && why != reason.TenantFull && !c.FullStage():
-		it := m.enrol(now, c, t, r, deadline)
-		c.Hold(it)
-		m.count(it, pool.Waiting, +1)
-		m.due.Set(&it.Due, min(deadline, now.Add(cfg.BlockFor)))
-		c.Settle(t)
-		return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
+	case c.rule == pool.Block:
+		if why != reason.TenantFull && !c.FullStage() {
+			return m.block(now, c, t, r, deadline)
+		}
+	default:
+		own, ok := c.MakeWay(t, c.Level(r.Importance), bytes, why)
+		if !ok {
+			break
+		}
+		for range own {
+			m.evict(now, c.OwnVictim(t), reason.Evicted, out)
+		}
+		for c.Overfull(bytes) {
+			m.evict(now, c.Victim(t), reason.Evicted, out)
+		}
+		v := m.wait(now, c, t, r, deadline)
+		m.admitBlocked(c) // where more than one had to make way
+		return v
 	}
 	return m.refuse(now, c, t, why)
+}
+
+// block holds the request's producer before the room.
+func (m *Machine) block(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) Verdict {
+	it := m.enrol(now, c, t, r, deadline)
+	c.Hold(it)
+	m.count(it, pool.Waiting, +1)
+	m.due.Set(&it.Due, min(deadline, now.Add(c.Config().BlockFor)))
+	c.Settle(t)
+	return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
 }
 
 // enter puts an enrolled item into its room.
@@ -95,26 +111,17 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	m.seq++
 	it.Seq, it.Class, it.Tenant = m.seq, c.index, t
 	it.Offered, it.Deadline, it.Flowing = now, deadline, false
-	it.Importance = level(c.Config(), r.Importance)
-	it.Cost, it.Bytes = r.Cost.Clamp(), clampBytes(r.Bytes)
+	it.Importance = c.Level(r.Importance)
+	it.Cost, it.Bytes = r.Cost.Clamp(), c.Charge(r.Bytes)
 	if c.Config().Tenants.Timed {
 		it.Cost = timed(c.Holding())
 	}
 	return it
 }
 
-// bytesMax bounds what a single request may be said to retain, so that sums
-// stay far from overflow.
-const bytesMax = 1 << 40
-
-func clampBytes(n int64) int64 { return min(max(n, 0), bytesMax) }
-
-// refuse accounts for a request that ends here.
+// refuse answers a request that ends here.
 func (m *Machine) refuse(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) Verdict {
-	c.tally.Answered[why]++
-	t.Tally.Answered[why]++
-	c.Settle(t)
-	return Verdict{Kind: Refuse, Reason: why, RetryAfter: m.promise(now, c, t, why)}
+	return Verdict{Kind: Refuse, Reason: why, RetryAfter: m.turnAway(now, c, t, why)}
 }
 
 // deadline returns the instant that governs a request offered now.
@@ -137,7 +144,3 @@ func (m *Machine) hopeless(c *class, left, serving time.Duration) bool {
 // measurements say that no deadline can be met. More find out sooner that the
 // service has recovered, and waste more of it while it has not.
 const probeShare = 8
-
-func level(cfg *pool.Config, importance int) uint8 {
-	return uint8(min(max(importance, 0), max(cfg.Levels-1, 0), pool.LevelsMax-1))
-}

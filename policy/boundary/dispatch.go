@@ -9,7 +9,7 @@ import (
 // idle reports whether there is a slot that class c may have: one of its own,
 // or one that is idle elsewhere.
 func (m *Machine) idle(c *class) bool {
-	return !c.Held && m.used < m.limiter.Limit() && c.Used() < c.Most()
+	return !c.Held && m.used < m.limit && c.Used() < c.Most()
 }
 
 // take gives class c a slot; idle has said that there is one.
@@ -38,7 +38,13 @@ func (m *Machine) start(now unit.Instant, it *pool.Item) {
 // guaranteed, in the order of the configuration; then, in that order again,
 // those that may borrow.
 func (m *Machine) dispatch(now unit.Instant, out *Effects) {
-	for m.waiting > 0 && m.used < m.limiter.Limit() {
+	if m.waiting > 0 {
+		m.handOut(now, out)
+	}
+}
+
+func (m *Machine) handOut(now unit.Instant, out *Effects) {
+	for m.waiting > 0 && m.used < m.limit {
 		c := m.needy()
 		if c == nil {
 			return

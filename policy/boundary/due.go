@@ -53,9 +53,9 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 	case pool.Running:
 		out.add(Effect{
 			Kind: Overdue, Reason: reason.Timeout, Ticket: Ticket(it.Ticket), Class: it.Class,
-			RetryAfter: m.promise(now, c, it.Tenant, reason.Timeout),
+			RetryAfter: m.turnAway(now, c, it.Tenant, reason.Timeout),
 		})
-		m.abandon(now, it, reason.Timeout)
+		m.abandon(now, it)
 	case pool.Abandoned:
 		out.add(Effect{Kind: Released, Ticket: Ticket(it.Ticket), Class: it.Class})
 		m.finish(now, it, Outcome{Reason: reason.Timeout})

@@ -37,7 +37,8 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 	}
 	switch it.State {
 	case pool.Waiting, pool.Blocked:
-		m.withdraw(it, reason.CallerGone)
+		m.answer(it, reason.CallerGone)
+		m.withdraw(it)
 		m.admitBlocked(m.classes[it.Class])
 	case pool.Running, pool.Abandoned: // even if its deadline has passed since
 		m.finish(now, it, Outcome{Reason: reason.None})
@@ -65,13 +66,14 @@ func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
 func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Effects) {
 	now = m.advance(now, out)
 	if it := m.find(t); it != nil && it.State == pool.Running {
-		m.abandon(now, it, m.known(why))
+		m.answer(it, m.known(why))
+		m.abandon(now, it)
 	}
 }
 
-func (m *Machine) abandon(now unit.Instant, it *pool.Item, why reason.Reason) {
+// abandon lets the work of a request go on that has been answered.
+func (m *Machine) abandon(now unit.Instant, it *pool.Item) {
 	m.count(it, pool.Running, -1)
-	m.answer(it, why)
 	it.State = pool.Abandoned
 	m.count(it, pool.Abandoned, +1)
 	m.due.Set(&it.Due, now.Add(m.classes[it.Class].HoldAtMost))
@@ -90,6 +92,7 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 		held := now.Sub(it.Started)
 		c.Ended(held, o.Reason == reason.Served && !it.Flowing)
 		m.limiter.Ended(now, limit.Sample{Held: held, Running: m.used, Outcome: o.Reason})
+		m.limit = m.limiter.Limit()
 		if c.Config().Tenants.Timed {
 			o.Cost = timed(held)
 		}
@@ -110,35 +113,38 @@ func timed(d time.Duration) unit.Cost { return unit.Cost(d / time.Microsecond).C
 // known returns the reason to enter into the account: None stands for a caller
 // that left.
 func (m *Machine) known(why reason.Reason) reason.Reason {
-	if int(why) >= reason.Count {
-		m.bug("a request was answered with %v", why)
-		return reason.Unknown
-	}
-	if why == reason.None {
+	switch {
+	case why == reason.None:
 		return reason.CallerGone
+	case int(why) >= reason.Count:
+		return m.unknown(why)
 	}
 	return why
+}
+
+func (m *Machine) unknown(why reason.Reason) reason.Reason {
+	m.bug("a request was answered with %v", why)
+	return reason.Unknown
 }
 
 // evict answers a waiting or blocked item and takes it out of its room.
 func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {
 	out.add(Effect{
 		Kind: Refuse, Reason: why, Ticket: Ticket(it.Ticket), Class: it.Class,
-		RetryAfter: m.promise(now, m.classes[it.Class], it.Tenant, why),
+		RetryAfter: m.turnAway(now, m.classes[it.Class], it.Tenant, why),
 	})
-	m.withdraw(it, why)
+	m.withdraw(it)
 }
 
-// withdraw takes a waiting or blocked item out of the room, for the given
-// reason. Whom its place goes to is the caller's affair, see admitBlocked.
-func (m *Machine) withdraw(it *pool.Item, why reason.Reason) {
+// withdraw takes a waiting or blocked item out of the room that has been
+// answered. Whom its place goes to is the caller's affair, see admitBlocked.
+func (m *Machine) withdraw(it *pool.Item) {
 	c, t := m.classes[it.Class], it.Tenant
 	if it.State == pool.Waiting {
 		m.waiting--
 	}
 	c.Remove(it)
 	m.count(it, pool.Waiting, -1)
-	m.answer(it, why)
 	m.forget(it)
 	c.Settle(t)
 	m.retire(c)

@@ -16,6 +16,7 @@ type Machine struct {
 	name    string
 	classes []*class
 	limiter limit.Limiter
+	limit   int // what limiter says
 	used    int // slots held, over all classes
 	waiting int // in rooms, over all classes
 
@@ -35,6 +36,7 @@ type Machine struct {
 type class struct {
 	*pool.Pool
 	Class
+	rule     pool.WhenFull
 	index    int
 	tally    tally.Tally
 	calendar unit.Instant // the next instant promised to a refused request
@@ -58,6 +60,7 @@ func (m *Machine) open(cfg Class) {
 	m.classes = append(m.classes, &class{
 		Pool:  pool.New(cfg.Pool),
 		Class: cfg.WithDefaults(),
+		rule:  cfg.Pool.WhenFull,
 		index: len(m.classes),
 	})
 }
@@ -83,6 +86,7 @@ func (m *Machine) relimit() {
 		}
 	}
 	m.limiter = limit.Fixed(sum)
+	m.limit = m.limiter.Limit()
 }
 
 // Next returns the earliest instant at which the machine would do something

@@ -32,9 +32,12 @@ const promised = 3
 // stepUnknown separates hints while no holding time is known.
 const stepUnknown = 100 * time.Millisecond
 
-// promise returns when a request of tenant t that is refused for the given
-// reason should come back.
-func (m *Machine) promise(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) time.Duration {
+// turnAway enters the answer of a request of t into the accounts that is refused
+// for the given reason, and returns when it should come back.
+func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) time.Duration {
+	c.tally.Answered[why]++
+	t.Tally.Answered[why]++
+	c.Settle(t)
 	calendar, step := &c.calendar, promised*c.Interval()
 	if step <= 0 {
 		step = stepUnknown
@@ -43,11 +46,16 @@ func (m *Machine) promise(now unit.Instant, c *class, t *pool.Tenant, why reason
 		calendar, step = &t.Calendar, c.Stretch(t, step)
 	}
 	at := max(*calendar, now).Add(step)
-	hint := at.Sub(now)
+	hint := time.Duration(at - now) // of two that are not negative
 	if hint > c.RetryAfterMax {
-		half := c.RetryAfterMax / 2
-		return half + time.Duration(m.chance.Below(int64(half)+1))
+		hint = c.RetryAfterMax / 2
+		return hint + m.jitter(hint)
 	}
 	*calendar = at
-	return min(hint+time.Duration(m.chance.Below(int64(hint)/2+1)), c.RetryAfterMax)
+	return min(hint+m.jitter(hint/2), c.RetryAfterMax)
+}
+
+// jitter returns a duration from 0 to most.
+func (m *Machine) jitter(most time.Duration) time.Duration {
+	return time.Duration(m.chance.Below(int64(most) + 1))
 }

@@ -35,7 +35,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 			continue
 		}
 		delete(wanted, c.Name)
-		c.Class = cl.WithDefaults()
+		c.Class, c.rule = cl.WithDefaults(), cl.Pool.WhenFull
 		c.Reconfigure(cl.Pool)
 	}
 	for _, cl := range cfg.Classes {

@@ -69,7 +69,7 @@ func TestQuantileAgreesWithSorting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		percent := rapid.IntRange(1, 99).Draw(t, "percent")
 		samples := rapid.SliceOfN(rapid.Int64Range(0, int64(19*time.Hour)), 1, quantileWindow-1).Draw(t, "samples")
-		q := NewQuantile(percent)
+		q := NewQuantiles(percent)
 		for _, s := range samples {
 			q.Add(time.Duration(s))
 		}
@@ -78,17 +78,17 @@ func TestQuantileAgreesWithSorting(t *testing.T) {
 	})
 }
 
-func within(t interface{ Fatalf(string, ...any) }, q *Quantile, least, most int64) {
-	got := float64(q.Value())
+func within(t interface{ Fatalf(string, ...any) }, q *Quantiles, least, most int64) {
+	got := float64(q.Value(0))
 	if got > float64(most) || got < float64(least)/1.032-1025 {
-		t.Fatalf("the %d%% quantile is %v, want %v .. %v", q.percent, q.Value(), time.Duration(least), time.Duration(most))
+		t.Fatalf("the %d%% quantile is %v, want %v .. %v", q.markers[0].percent, q.Value(0), time.Duration(least), time.Duration(most))
 	}
 }
 
 // Counts that are halved again and again keep the quantile of a distribution,
 // also where the tail is made of single samples.
 func TestQuantileSurvivesHalving(t *testing.T) {
-	q := NewQuantile(90)
+	q := NewQuantiles(90)
 	var all []int64
 	x := uint64(1)
 	for range 50 * quantileWindow {
@@ -104,7 +104,7 @@ func TestQuantileSurvivesHalving(t *testing.T) {
 }
 
 func TestHalvingLosesNoWeight(t *testing.T) {
-	q := NewQuantile(90)
+	q := NewQuantiles(90)
 	for i := range quantileWindow - 1 { // the fast ones in one bucket, one in eight alone in its own
 		if i%8 == 0 {
 			q.count[100+i/8]++
@@ -127,17 +127,17 @@ func TestHalvingLosesNoWeight(t *testing.T) {
 }
 
 func TestQuantileTakesAnything(t *testing.T) {
-	q := NewQuantile(1000)
+	q := NewQuantiles(1000)
 	for range 3 * quantileWindow {
 		q.Add(math.MinInt64)
 		q.Add(math.MaxInt64)
 		q.Add(0)
 	}
-	if v := q.Value(); v < 19*time.Hour {
+	if v := q.Value(0); v < 19*time.Hour {
 		t.Errorf("the 99%% quantile of a third of for-evers is %v", v)
 	}
-	if empty := NewQuantile(-3); empty.Value() != 0 || empty.Samples() != 0 {
-		t.Errorf("without samples: %v", empty.Value())
+	if empty := NewQuantiles(-3); empty.Value(0) != 0 || empty.Samples() != 0 {
+		t.Errorf("without samples: %v", empty.Value(0))
 	}
 }
 
@@ -176,7 +176,7 @@ func TestRecent(t *testing.T) {
 }
 
 func BenchmarkQuantile(b *testing.B) {
-	q := NewQuantile(90)
+	q := NewQuantiles(90)
 	b.ReportAllocs()
 	for i := range b.N {
 		q.Add(time.Duration(i%97) * time.Millisecond)

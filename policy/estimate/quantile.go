@@ -20,83 +20,105 @@ const (
 // of 0.9 rests on at least a hundred samples above it.
 const quantileWindow = 2048
 
-// Quantile follows one quantile of durations. A sample takes constant time: the
-// marker moves with the quantile, over a bucket or two where samples lie close
-// together and never over more than all 1024.
-type Quantile struct {
-	percent int64
+// QuantilesMax is how many quantiles [Quantiles] follows at once.
+const QuantilesMax = 3
+
+// Quantiles follows up to three quantiles of the same durations. A sample takes
+// constant time: each marker moves with its quantile, over a bucket or two where
+// samples lie close together and never over more than all 1024.
+type Quantiles struct {
 	count   [buckets]uint32
 	total   int64
-	marker  int   // the bucket that holds the quantile
-	below   int64 // samples in the buckets under marker
+	markers [QuantilesMax]marker
 }
 
-// NewQuantile returns an estimator of the given percentile, 1 .. 99.
-func NewQuantile(percent int) Quantile {
-	return Quantile{percent: int64(min(max(percent, 1), 99))}
+// A marker stands on the bucket that holds its quantile. One that follows
+// nothing stays on the first.
+type marker struct {
+	percent int64
+	at      int
+	below   int64 // samples in the buckets under at
+}
+
+// NewQuantiles returns an estimator of the given percentiles, 1 .. 99 each, at
+// most QuantilesMax.
+func NewQuantiles(percent ...int) Quantiles {
+	var q Quantiles
+	for i, p := range percent {
+		q.markers[i].percent = int64(min(max(p, 1), 99))
+	}
+	return q
 }
 
 // Add takes one sample.
-func (q *Quantile) Add(d time.Duration) {
+func (q *Quantiles) Add(d time.Duration) {
 	b := bucketOf(d)
 	q.count[b]++
 	q.total++
-	if b < q.marker {
-		q.below++
+	for i := range q.markers {
+		if m := &q.markers[i]; b < m.at {
+			m.below++
+		}
 	}
 	if q.total >= quantileWindow {
 		q.halve()
 	}
-	q.settle()
+	for i := range q.markers {
+		q.settle(&q.markers[i])
+	}
 }
 
-// Samples returns how many samples the estimate rests on.
-func (q *Quantile) Samples() int { return int(q.total) }
+// Samples returns how many samples the estimates rest on.
+func (q *Quantiles) Samples() int { return int(q.total) }
 
-// Value returns the lower edge of the bucket that holds the quantile: an
+// Value returns the lower edge of the bucket that holds the i-th quantile: an
 // estimate that errs on the short side by at most 3.2 %. It is 0 without
 // samples.
-func (q *Quantile) Value() time.Duration {
+func (q *Quantiles) Value(i int) time.Duration {
 	if q.total == 0 {
 		return 0
 	}
-	return lowerEdge(q.marker)
+	return lowerEdge(q.markers[i].at)
 }
 
 // Upper returns the upper edge of that bucket: an estimate that errs on the long
 // side by at most 3.2 %, or a microsecond. It is 0 without samples.
-func (q *Quantile) Upper() time.Duration {
+func (q *Quantiles) Upper(i int) time.Duration {
 	if q.total == 0 {
 		return 0
 	}
-	return lowerEdge(q.marker + 1)
+	return lowerEdge(q.markers[i].at + 1)
 }
 
 // settle moves the marker until below <= rank < below + its own count.
-func (q *Quantile) settle() {
-	rank := q.total * q.percent / 100
-	for q.below > rank {
-		q.marker--
-		q.below -= int64(q.count[q.marker])
+func (q *Quantiles) settle(m *marker) {
+	rank := int64(uint64(q.total*m.percent) / 100)
+	for m.below > rank {
+		m.at--
+		m.below -= int64(q.count[m.at])
 	}
-	for q.below+int64(q.count[q.marker]) <= rank && q.marker < buckets-1 {
-		q.below += int64(q.count[q.marker])
-		q.marker++
+	for m.below+int64(q.count[m.at]) <= rank && m.at < buckets-1 {
+		m.below += int64(q.count[m.at])
+		m.at++
 	}
 }
 
 // halve forgets half of what was counted. The odd one of a bucket is carried to
 // the next bucket that has one, so that a tail of single samples keeps its
 // weight.
-func (q *Quantile) halve() {
-	q.total, q.below = 0, 0
+func (q *Quantiles) halve() {
+	q.total = 0
 	odd := uint32(0)
 	for i := range q.count {
 		n := q.count[i] + odd
 		q.count[i], odd = n/2, n%2
 		q.total += int64(q.count[i])
-		if i < q.marker {
-			q.below += int64(q.count[i])
+	}
+	for i := range q.markers {
+		m := &q.markers[i]
+		m.below = 0
+		for _, n := range q.count[:m.at] {
+			m.below += int64(n)
 		}
 	}
 }

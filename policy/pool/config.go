@@ -67,9 +67,10 @@ type Config struct {
 	Latency, Service time.Duration
 	// Bound, if positive, replaces the derived number of waiters.
 	Bound int
-	// MemoryLimit and PerRequest, in bytes, bound what waiters may retain:
-	// the sum of what they declare, and the number of those who declare
-	// nothing. Zero or less: no bound in bytes.
+	// MemoryLimit, in bytes, bounds what all waiters together may retain. Who
+	// declares what it retains is charged that, who declares nothing
+	// PerRequest; and no more may wait than fit at PerRequest each. Zero or
+	// less: no limit, no charge.
 	MemoryLimit, PerRequest int64
 
 	Order Order

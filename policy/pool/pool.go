@@ -3,13 +3,11 @@ package pool
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/estimate"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/plan"
-	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -94,11 +92,6 @@ func (p *Pool) AllowedWait() time.Duration {
 	return plan.AllowedWait(p.cfg.Latency, service)
 }
 
-// Full returns why a request cannot enter the room, or reason.None.
-func (p *Pool) Full(t *Tenant, bytes int64) reason.Reason {
-	return p.Room.Full(t, p.cfg.Tenants.Queue, bytes)
-}
-
 // FullStage returns why a producer cannot even be held before the room, which
 // is bounded like the room itself.
 func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
@@ -107,12 +100,13 @@ func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
 // at the least: until all who are sure to go first have found a slot, borrowed
 // ones included. It is a lower estimate; see Room.ahead.
 func (p *Pool) PredictWait(t *Tenant, importance uint8, now unit.Instant) time.Duration {
-	hi, lo := bits.Mul64(uint64(p.ahead(t, importance, now)), uint64(p.shortest))
-	if hi != 0 || lo > math.MaxInt64/2 {
-		return math.MaxInt64 / 2
-	}
-	return time.Duration(lo)
+	return time.Duration(p.ahead(t, importance, now)) * p.shortest
 }
+
+// shortestMax keeps predictions inside an int64, for as many as can wait
+// (plan.MaxBound, 2^20). It is 73 minutes from one slot coming free to the next,
+// and a prediction is a lower estimate still.
+const shortestMax = 1 << 42
 
 // Began takes in the time to the first byte of an answer that flows: what
 // serving took, however long the answer lasts.
@@ -157,7 +151,7 @@ func (p *Pool) derive() {
 	p.interval, p.shortest = 0, 0
 	if p.derivedFrom > 0 && slots > 0 {
 		p.interval = max(p.derivedFrom/time.Duration(slots), 1)
-		p.shortest = max(p.derivedFrom/time.Duration(p.Most()), 1)
+		p.shortest = min(max(p.derivedFrom/time.Duration(p.Most()), 1), shortestMax)
 	}
 	in := plan.BoundInput{
 		AllowedWait: p.AllowedWait(),
@@ -171,10 +165,29 @@ func (p *Pool) derive() {
 		in.AllowedWait, in.Holding = math.MaxInt64, 0
 	}
 	p.bound, p.boundFrom = plan.Bound(in)
-	p.patience, p.maxAge = deepBacklog*min(p.AllowedWait(), math.MaxInt64/deepBacklog), p.cfg.MaxAge
+	p.patience, p.maxAge = p.patienceOf(p.cfg.Order), p.cfg.MaxAge
+	p.bytesMax, p.bytesEach = math.MaxInt64, max(p.cfg.PerRequest, 0)
+	if p.cfg.MemoryLimit > 0 {
+		p.bytesMax = p.cfg.MemoryLimit
+	}
+	p.bytesEach = min(p.bytesEach, p.bytesMax, chargeMax) // one may wait, whatever is configured
 	// A producer may be held before a room that is full; it is not refused
 	// there for having its part of it already.
-	p.parted = p.scheduler != nil && p.cfg.Tenants.Queue == 0 && p.cfg.WhenFull != Block
+	p.queue = max(p.cfg.Tenants.Queue, 0)
+	p.parted = p.scheduler != nil && p.queue == 0 && p.cfg.WhenFull != Block
+}
+
+// patienceOf returns the age of the oldest waiter beyond which the newest goes
+// first.
+func (p *Pool) patienceOf(order Order) time.Duration {
+	allowed := p.AllowedWait()
+	switch {
+	case order == LIFO:
+		return -1
+	case order == FIFO || allowed == 0 || allowed > math.MaxInt64/deepBacklog:
+		return math.MaxInt64
+	}
+	return deepBacklog * allowed
 }
 
 // Reconfigure applies a new configuration to a pool in use. What waits and
@@ -183,7 +196,6 @@ func (p *Pool) Reconfigure(cfg Config) {
 	old := p.cfg
 	p.cfg = cfg
 	p.Resize(cfg.Slots, cfg.Borrow)
-	p.order, p.bytesMax = cfg.Order, max(cfg.MemoryLimit, 0)
 	p.Tenants.cfg = cfg.Tenants
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		p.configure(t, p.scheduler)

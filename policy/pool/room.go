@@ -15,9 +15,11 @@ import (
 // constant time (under priority and drr: logarithmic in the tenants that wait).
 type Room struct {
 	bound     int // how many may wait
-	bytesMax  int64
-	order     Order
-	patience  time.Duration // the age of the oldest that turns adaptive order around
+	queue     int // how many of one tenant may; 0: as many as its part, see part.go
+	parted    bool
+	bytesMax  int64         // what may be retained; math.MaxInt64: no bound
+	bytesEach int64         // what a request retains that declares nothing
+	patience  time.Duration // the age of the oldest beyond which the newest goes first
 	maxAge    time.Duration // at which a waiter is refused for good; 0 or less: at its deadline
 	scheduler fair.Scheduler
 	levels    []list
@@ -25,13 +27,10 @@ type Room struct {
 	bytes     int64
 	blocked   list
 	turn      uint64 // counts the slots that went to waiters
-	parted    bool   // tenants are held to their parts; see part.go
 }
 
 func newRoom(cfg Config) Room {
 	return Room{
-		bytesMax:  max(cfg.MemoryLimit, 0),
-		order:     cfg.Order,
 		scheduler: fair.New(cfg.Tenants.Policy),
 		levels:    make([]list, cfg.levels()),
 	}
@@ -51,11 +50,36 @@ func (r *Room) Blocked() int { return r.blocked.len }
 // Bound returns how many may wait.
 func (r *Room) Bound() int { return r.bound }
 
+// Level returns the importance level that a request's importance counts as.
+func (r *Room) Level(importance int) uint8 {
+	return uint8(min(max(importance, 0), len(r.levels)-1))
+}
+
+// Charge returns what a request counts as retaining while it waits: what it
+// declares, or, where it declares nothing, what the configuration says that a
+// request takes. So all of them together stay inside the memory limit.
+func (r *Room) Charge(declared int64) int64 {
+	if declared <= 0 {
+		return r.bytesEach
+	}
+	return min(declared, chargeMax)
+}
+
+// chargeMax bounds what a single request may be said to retain, so that sums
+// stay far from overflow.
+const chargeMax = 1 << 40
+
+// Fits reports whether a request that would retain so many bytes could enter
+// if nobody else waited.
+func (r *Room) Fits(bytes int64) bool { return bytes <= r.bytesMax }
+
 // Full returns why a request of t that would retain so many bytes cannot
-// enter, or reason.None if it can. tenantBound is the tenant's own bound, 0 for
-// none.
-func (r *Room) Full(t *Tenant, tenantBound int, bytes int64) reason.Reason {
-	if tenantBound > 0 && t.Tally.Waiting >= int64(tenantBound) || r.parted && t.fillsPart(r.bound) {
+// enter, or reason.None if it can.
+func (r *Room) Full(t *Tenant, bytes int64) reason.Reason {
+	switch {
+	case !r.Fits(bytes):
+		return reason.QueueBytes
+	case r.queue > 0 && t.Tally.Waiting >= int64(r.queue), r.parted && t.fillsPart(r.bound):
 		return reason.TenantFull
 	}
 	return r.full(bytes)
@@ -66,7 +90,7 @@ func (r *Room) full(bytes int64) reason.Reason {
 	switch {
 	case r.waiting >= r.bound:
 		return reason.QueueFull
-	case r.bytesMax > 0 && r.bytes+bytes > r.bytesMax:
+	case r.bytes+bytes > r.bytesMax:
 		return reason.QueueBytes
 	}
 	return reason.None
@@ -168,15 +192,10 @@ func (r *Room) Take(it *Item) {
 	r.Remove(it)
 }
 
-// newestFirst reports whether the queue is to be served from its new end.
+// newestFirst reports whether the queue is to be served from its new end. The
+// machine's instants are never negative: the difference cannot overflow.
 func (r *Room) newestFirst(q *list, now unit.Instant) bool {
-	switch r.order {
-	case LIFO:
-		return true
-	case Adaptive:
-		return q.head != nil && r.patience > 0 && now.Sub(q.head.Offered) > r.patience
-	}
-	return false
+	return q.head != nil && time.Duration(now-q.head.Offered) > r.patience
 }
 
 // Oldest returns the first waiter to have arrived, over all levels, or nil.

@@ -32,34 +32,34 @@ const samplesMin = 16
 
 // serviceTimes follows how long calls take that are served.
 type serviceTimes struct {
-	wait, turn, run estimate.Quantile
-	recent          estimate.Recent
+	all    estimate.Quantiles // by the names below
+	recent estimate.Recent
 
 	// What a request must have left to be let in to wait, to be run at its
 	// turn, to be run at once; 0 while too few calls have been measured.
 	toWait, atTurn, toRun time.Duration
 }
 
+const (
+	waitQuantile = iota
+	turnQuantile
+	runQuantile
+)
+
 func newServiceTimes() serviceTimes {
-	return serviceTimes{
-		wait: estimate.NewQuantile(toWait),
-		turn: estimate.NewQuantile(atTurn),
-		run:  estimate.NewQuantile(toRun),
-	}
+	return serviceTimes{all: estimate.NewQuantiles(toWait, atTurn, toRun)}
 }
 
 // add takes in one call. No figure is ever more than the longest of the last
 // calls took, so that a slow hour is forgotten as soon as it is over.
 func (s *serviceTimes) add(took time.Duration) {
-	s.wait.Add(took)
-	s.turn.Add(took)
-	s.run.Add(took)
+	s.all.Add(took)
 	s.recent.Add(took)
-	if s.run.Samples() < samplesMin {
+	if s.all.Samples() < samplesMin {
 		return
 	}
 	longest := s.recent.Value()
-	s.toRun = min(s.run.Value(), longest)
-	s.atTurn = min(s.turn.Value(), tailMost*s.toRun, longest)
-	s.toWait = min(s.wait.Upper(), tailMost*s.toRun, longest)
+	s.toRun = min(s.all.Value(runQuantile), longest)
+	s.atTurn = min(s.all.Value(turnQuantile), tailMost*s.toRun, longest)
+	s.toWait = min(s.all.Upper(waitQuantile), tailMost*s.toRun, longest)
 }

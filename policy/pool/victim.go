@@ -8,21 +8,20 @@ import "github.com/spillway-dev/spillway/policy/reason"
 // Victims until the room is no longer Overfull. Nobody is evicted in vain: it is
 // asked before the first one is.
 func (p *Pool) MakeWay(t *Tenant, importance uint8, bytes int64, why reason.Reason) (own int, ok bool) {
-	cfg := &p.cfg
+	if !p.Fits(bytes) {
+		return 0, false
+	}
 	if why == reason.TenantFull {
 		own = 1
-		if q := cfg.Tenants.Queue; q > 0 {
+		if q := p.queue; q > 0 {
 			own = max(own, int(t.Tally.Waiting)-q+1) // the bound may have been lowered
 		}
 	}
-	switch cfg.WhenFull {
+	switch p.cfg.WhenFull {
 	case DropOldest:
 		return own, p.bound > 0 && t.queue[0].len >= own
 	case Displace:
-		over := int64(0)
-		if p.bytesMax > 0 {
-			over = p.bytes + bytes - p.bytesMax
-		}
+		over := p.bytes + bytes - p.bytesMax
 		ownLess, _ := less(t.lists(), importance)
 		allLess, bytesLess := less(p.Room.levels, importance)
 		return own, p.bound > 0 && ownLess >= own && allLess >= p.waiting-p.bound+1 && bytesLess >= over
@@ -43,7 +42,7 @@ func less(levels []list, importance uint8) (n int, bytes int64) {
 // Overfull reports whether the room itself, whatever the tenant, has no place
 // for one more that retains so many bytes.
 func (r *Room) Overfull(bytes int64) bool {
-	return r.waiting >= r.bound || r.bytesMax > 0 && r.bytes+bytes > r.bytesMax
+	return r.full(bytes) != reason.None
 }
 
 // OwnVictim returns the waiter of t that has to go next.
