@@ -5,6 +5,7 @@ import (
 
 	"github.com/spillway-dev/spillway/lab"
 	"github.com/spillway-dev/spillway/policy/plan"
+	"github.com/spillway-dev/spillway/workload"
 )
 
 // Arms returns every arm, with the options' figures.
@@ -55,7 +56,18 @@ func boundArms(o Options) []Setting {
 		arm("bound-none", "a queue without end, callers who wait 5 s", plan.MaxBound),
 		arm("bound-last-year", "a bound tuned when work took a quarter of the time", 4*o.derived()),
 		arm("bound-derived", "allowed wait x throughput", 0),
+		varied(o, arm("bound-derived-varied", "the same; the time that work takes is drawn from the exponential law of the same mean", 0)),
 	}
+}
+
+// varied is an arm with work that varies.
+func varied(o Options, s Setting) Setting {
+	law, err := workload.ExponentialService(o.Service.Mean())
+	if err != nil {
+		panic("BUG: lab pool: " + err.Error()) // its mean was validated
+	}
+	s.law, s.Service = law, law.String()
+	return s
 }
 
 func classArms(o Options) []Setting {
@@ -185,10 +197,13 @@ func Predictions(o Options) []lab.Prediction {
 	if n := nestedRate(o) * o.Seconds; n >= 100 {
 		p = append(p, lab.Expect("nested-budget", "calls_per_caller", lab.AtMost, budgeted(n), "with a budget of 10 %, about 1.1"))
 	}
-	if o.Rate < 1.5*capacity || o.Seconds < 10 {
-		return p // no lasting overload: what is said of one does not hold
+	if o.Rate < 1.5*capacity || o.Seconds < 10 || !o.steady() {
+		return p // no lasting overload, or other work: what is said of one does not hold
 	}
+	allowed := budget - inMs(o.Service.Mean())
 	return append(p,
+		lab.Expect("bound-derived-varied", "queue_wait_p99_ms", lab.AtMost, 1.5*allowed, "where work varies, the wait is still about what was allowed"),
+		lab.Expect("bound-derived-varied", "p99_ms", lab.AtLeast, 1.5*budget, "but the budget is not kept: it left service its mean, and no bound shortens a long call"),
 		lab.Expect("bound-derived", "p99_ms", lab.AtMost, budget*1.001, "the derived bound keeps the budget"),
 		lab.Expect("bound-derived", "in_budget_per_s", lab.AtLeast, 0.97*capacity, "at 97 % of capacity or more"),
 		lab.Expect("bound-last-year", "in_budget_per_s", lab.AtMost, 0.1*capacity, "a room four times too large makes nearly everybody late"),

@@ -39,6 +39,8 @@ var NotTested = report.Strings{
 
 // AddedAfter is what was added or changed when results had been seen.
 var AddedAfter = report.Strings{
+	"bound-derived-varied and its predictions: with --service exp:100ms the derived bound had not kept the budget; " +
+		"at first a wait of at most 1.3 times what is allowed was predicted, and 1.31 measured, since the bound follows a measured mean that wanders (up to 118 places for 80)",
 	"order-*: callers at first left at the budget, and adaptive order, which turns at twice the allowed wait, then never turned; " +
 		"that arm stays as order-adaptive-hasty, the others have callers who wait",
 	"full-block: its rooms were at first so small that producers were refused instead of held",

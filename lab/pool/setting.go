@@ -52,6 +52,12 @@ func (o *Options) Validate() error {
 // capacity is what the pool can do, tasks/s.
 func (o *Options) capacity() float64 { return float64(o.Slots) / o.Service.Mean().Seconds() }
 
+// steady reports whether all work takes the same time.
+func (o *Options) steady() bool {
+	_, err := time.ParseDuration(o.Service.String())
+	return err == nil
+}
+
 // derived is allowed wait x throughput.
 func (o *Options) derived() int {
 	return int(float64((o.Budget - o.Service.Mean()).Seconds() * o.capacity()))

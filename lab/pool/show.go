@@ -31,6 +31,10 @@ func (d *Document) findings() report.Strings {
 			report.FormatCount(r[0].Bounds["tasks"]), ms(r[0].P99Ms), rate(r[0].InBudgetPerS), report.FormatCount(r[1].Bounds["tasks"]), rate(r[1].InBudgetPerS), ms(r[1].P99Ms),
 			report.Format(r[1].FirstTurnedAwayS), report.Format(r[0].FirstTurnedAwayS), rate(r[2].InBudgetPerS), percent(1-r[2].UsefulWorkShare))
 	}
+	if r, ok := got("bound-derived-varied"); ok {
+		say("A bound limits the wait, not the work: where work varies about the same mean the wait's p99 is %s, but p99 is %s and %s are in budget; leave service its tail when the budget is set.",
+			ms(r[0].QueueWaitP99Ms), ms(r[0].P99Ms), rate(r[0].InBudgetPerS))
+	}
 	if r, ok := got("shared", "pools", "pools-borrow", "checkout-alone"); ok && r[0].Tenants["checkout"] != nil {
 		say("One pool or one a class: beside the flood checkout gets %s of its %s/s in a shared pool, %s with a p99 of %s in its own (%s without the flood). What that costs: %s of the slots used, and for %s s some were idle while analytics was refused; if analytics may borrow them it is %s, and checkout's p99 %s.",
 			rate(r[0].Tenants["checkout"].GoodputPerS), report.Format(report.PerSecond(r[3].Offered, float64(r[3].Seconds))),
