@@ -116,8 +116,12 @@ type checker struct {
 
 func (c *checker) same(where, written, found string) {
 	if written != found {
-		c.out.Mismatches = append(c.out.Mismatches, Mismatch{where, written, found})
+		c.mismatch(where, written, found)
 	}
+}
+
+func (c *checker) mismatch(where, written, found string) {
+	c.out.Mismatches = append(c.out.Mismatches, Mismatch{where, written, found})
 }
 
 // arm verifies the figures of one arm.
@@ -159,14 +163,14 @@ func (c *checker) arm(dir, name string, settings json.RawMessage) error {
 		value, known := found[path]
 		switch {
 		case !known:
-			c.same(name+"."+path, show(written[path]), "no such figure in the records")
+			c.mismatch(name+"."+path, show(written[path]), "no such figure in the records")
 		case !agrees(path, written[path], value):
-			c.same(name+"."+path, show(written[path]), show(value)+" ")
+			c.mismatch(name+"."+path, show(written[path]), show(value))
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		if _, known := written[path]; !known {
-			c.same(name+"."+path, "nothing", show(found[path]))
+			c.mismatch(name+"."+path, "nothing", show(found[path]))
 		}
 	}
 	return nil
@@ -205,7 +209,7 @@ func (c *checker) verdicts() {
 		for j, name := range p.Figures {
 			measured := c.lookup(p.Arm, name)
 			if j >= len(v.Measured) || !agrees(name, value(v.Measured[j]), measured) {
-				c.same(where+" measured "+name, show(value(at(v.Measured, j))), show(measured)+" ")
+				c.mismatch(where+" measured "+name, show(value(at(v.Measured, j))), show(measured))
 			}
 			want := value(at(p.Values, j))
 			if p.Than != "" {
