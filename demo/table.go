@@ -21,6 +21,7 @@ func (r *Result) WriteText(w io.Writer, o text.Options) error {
 		return err
 	}
 	if len(r.With.Tenants) > 1 {
+		fmt.Fprintln(w)
 		if err := text.WriteTable(w, r.tenants(), o); err != nil {
 			return err
 		}
