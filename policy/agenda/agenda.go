@@ -65,9 +65,12 @@ func (a *Agenda[T]) Set(e *Entry[T], at unit.Instant) {
 	a.seq++
 	p := place[T]{at, a.seq, e}
 	if !e.On() {
-		e.at = at
+		i := len(a.heap)
+		e.at, e.position = at, i+1
 		a.heap = append(a.heap, p)
-		a.up(p, len(a.heap)-1)
+		if i > 0 && p.before(&a.heap[(i-1)/4]) {
+			a.up(p, i)
+		}
 		return
 	}
 	earlier := at < e.at // an equal instant is a later entry: it has a new seq

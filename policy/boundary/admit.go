@@ -16,12 +16,12 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	c.tally.Offered++
 	t.Tally.Offered++
 	deadline := c.deadline(now, r.Deadline)
-	left := deadline.Sub(now)
+	left := time.Duration(deadline - now) // if it is ahead, which is looked at first
 
 	switch {
 	case c.closed || m.draining:
 		return m.refuse(now, c, t, reason.Draining)
-	case left <= 0:
+	case deadline <= now:
 		return m.refuse(now, c, t, reason.Expired)
 	case c.Waiting() == 0 && m.idle(c):
 		if m.hopeless(c, left, c.RunTime()) {
@@ -46,14 +46,14 @@ func (m *Machine) run(now unit.Instant, c *class, t *pool.Tenant, r *Request, de
 	it := m.enrol(now, c, t, r, deadline)
 	m.take(c)
 	m.start(now, it)
-	return Verdict{Kind: Run, Ticket: Ticket(it.Ticket), Deadline: deadline}
+	return Verdict{Decision: Decision{Kind: Run}, Ticket: Ticket(it.Ticket), Deadline: deadline}
 }
 
 // wait gives the request a place in the waiting room.
 func (m *Machine) wait(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) Verdict {
 	it := m.enrol(now, c, t, r, deadline)
 	m.enter(it)
-	return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
+	return Verdict{Decision: Decision{Kind: Wait}, Ticket: Ticket(it.Ticket), Deadline: deadline}
 }
 
 // full applies the class's rule for a room that is full for the given reason.
@@ -92,7 +92,7 @@ func (m *Machine) block(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	m.count(it, pool.Waiting, +1)
 	m.due.Set(&it.Due, min(deadline, now.Add(c.Config().BlockFor)))
 	c.Settle(t)
-	return Verdict{Kind: Wait, Ticket: Ticket(it.Ticket), Deadline: deadline}
+	return Verdict{Decision: Decision{Kind: Wait}, Ticket: Ticket(it.Ticket), Deadline: deadline}
 }
 
 // enter puts an enrolled item into its room.
@@ -121,7 +121,7 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 
 // refuse answers a request that ends here.
 func (m *Machine) refuse(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) Verdict {
-	return Verdict{Kind: Refuse, Reason: why, RetryAfter: m.turnAway(now, c, t, why)}
+	return Verdict{Decision: Decision{Refuse, why}, RetryAfter: m.turnAway(now, c, t, why)}
 }
 
 // deadline returns the instant that governs a request offered now.

@@ -104,7 +104,9 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	m.give(c)
 	m.forget(it)
 	c.Settle(t)
-	m.retire(c)
+	if c.closed {
+		m.retire(c)
+	}
 }
 
 // timed is the cost of holding a slot for d.
@@ -147,5 +149,7 @@ func (m *Machine) withdraw(it *pool.Item) {
 	m.count(it, pool.Waiting, -1)
 	m.forget(it)
 	c.Settle(t)
-	m.retire(c)
+	if c.closed {
+		m.retire(c)
+	}
 }

@@ -65,10 +65,9 @@ func (m *Machine) open(cfg Class) {
 	})
 }
 
-// retire gives back what a class that is no longer configured was guaranteed,
-// once it has drained.
+// retire gives back what a closed class was guaranteed, once it has drained.
 func (m *Machine) retire(c *class) {
-	if c.closed && c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
+	if c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
 		c.Resize(0, 0)
 		m.relimit()
 	}

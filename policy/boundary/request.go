@@ -62,11 +62,18 @@ var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released"}
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
 
-// Verdict is what the boundary says to an offer.
-type Verdict struct {
+// Decision is a verdict in two words.
+type Decision struct {
 	Kind   Kind
 	Reason reason.Reason // why, if refused
-	Ticket Ticket        // unless refused
+}
+
+// Verdict is what the boundary says to an offer. Its four fields travel in
+// registers; a fifth would send it through memory at every return, which costs
+// more than deciding does.
+type Verdict struct {
+	Decision
+	Ticket Ticket // unless refused
 	// Deadline is the instant that governs the request, after default and cap.
 	Deadline unit.Instant
 	// RetryAfter is when to come back, if refused: the instant that the
