@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -78,5 +79,18 @@ func (c *class) answer(w http.ResponseWriter, r *http.Request, refused gate.Refu
 // apart from another. It was never offered, and is on no class's account.
 func (g *Gateway) unroutable(w http.ResponseWriter, r *http.Request, status int) {
 	g.seen.Unroutable.Add(1)
-	g.decline(w, r, func() { httpgate.AnswerStatus(w, r, gate.Refusal{Reason: reason.BadRequest}, status) })
+	title, detail := "No class", "No class of the gateway's configuration takes this method, host and path."
+	if status == http.StatusBadRequest {
+		title, detail = "Ambiguous request", "A path must not have dot segments beside percent-encoding, and a reverse proxy opens no tunnels (CONNECT)."
+	}
+	g.decline(w, r, func() {
+		h := w.Header()
+		h[httpgate.HeaderRung] = []string{httpgate.RungRefusal}
+		h[httpgate.HeaderReason] = []string{reason.BadRequest.String()}
+		h["X-Should-Retry"] = []string{"false"}
+		h["Content-Type"] = []string{"application/problem+json"}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%q,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
+			httpgate.ReasonPage, reason.BadRequest, title, status, detail, reason.BadRequest, httpgate.RungRefusal)
+	})
 }

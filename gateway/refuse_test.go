@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -157,6 +158,13 @@ func TestRequestsWithoutAClass(t *testing.T) {
 		}
 		if tt.status != 200 {
 			want(t, res, tt.status, "bad_request", "refusal")
+			var problem struct {
+				Status       int
+				Reason, Rung string
+			}
+			if err := json.Unmarshal([]byte(res.body), &problem); err != nil || problem.Status != tt.status || problem.Reason != "bad_request" || problem.Rung != "refusal" {
+				t.Errorf("%s: %v: %s", tt.path, err, res.body)
+			}
 		}
 	}
 	if n := h.state("all").Tally.Offered; n != 5 {
