@@ -14,16 +14,18 @@ package pool
 // its turns come irregularly; the half keeps not the mean of its waits but
 // ninety-nine in a hundred inside the allowed wait (3 to 10 tenants at 1.5 and 5
 // times the rate of 40 slots, virtual time: without it the p99 of the wait was
-// 1.3 to 1.5 times the allowed wait, with it 0.95 to 1.2, once 1.4). The mean is exponentially weighted over about partWindow of the tenant's own turns and
-// kept in fixed point. Under a bound of the tenant's own (TenantConfig.Queue)
+// 1.3 to 1.5 times the allowed wait, with it 0.95 to 1.2, once 1.4). The mean is exponentially weighted over about partWindow of the
+// tenant's own turns and kept in fixed point. Under a bound of the tenant's own (TenantConfig.Queue)
 // none of this applies.
 
 const (
-	partShift = 8 // fixed point: 1/256 of a turn
+	// partShift: fixed point, 1/65536 of a turn. The mean stops short of a new
+	// value by up to partWindow of these.
+	partShift = 16
 	partOne   = 1 << partShift
 	// partWindow is long enough to average over a round of weights up to some
-	// tens, and short enough to follow a tenant that comes or goes within as
-	// many of the other's turns.
+	// tens, and short enough to follow tenants that come or go: two thirds of the
+	// way within as many of the tenant's own turns, 95 % within three times that.
 	partWindow = 64
 	// turnsMax bounds one sample: a tenant that is served one time in a
 	// thousand has one place in all but the largest rooms.

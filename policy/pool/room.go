@@ -79,8 +79,10 @@ func (r *Room) Full(t *Tenant, bytes int64) reason.Reason {
 	switch {
 	case !r.Fits(bytes):
 		return reason.QueueBytes
-	case r.queue > 0 && t.Tally.Waiting >= int64(r.queue), r.parted && t.fillsPart(r.bound):
+	case r.queue > 0 && t.Tally.Waiting >= int64(r.queue):
 		return reason.TenantFull
+	case r.parted && t.fillsPart(r.bound) && (r.waiting < r.bound || r.waiting > t.Waiting()):
+		return reason.TenantFull // where all are its own, it is the room that is full
 	}
 	return r.full(bytes)
 }
