@@ -25,13 +25,14 @@ import (
 // keepPool plays a few short arms of every kind and keeps their records.
 func keepPool(t *testing.T) string {
 	t.Helper()
-	return keepArms(t, 1, "bound-derived", "shared", "pools", "full-block", "full-fail-fast", "deadline-ignored", "deadline-at-start", "producers-unprotected", "nested-27")
+	return keepArms(t, 40, 1, "bound-derived", "shared", "pools", "full-block", "full-fail-fast", "deadline-ignored", "deadline-at-start", "producers-unprotected", "nested-27")
 }
 
-func keepArms(t *testing.T, seconds float64, arms ...string) string {
+func keepArms(t *testing.T, slots int, seconds float64, arms ...string) string {
 	t.Helper()
 	o := pool.Defaults()
-	o.Seconds, o.Rate, o.Arms = seconds, 700, arms
+	o.Slots, o.Seconds, o.Arms = slots, seconds, arms
+	o.Rate = 17.5 * float64(slots)
 	dir := filepath.Join(t.TempDir(), "pool")
 	if _, err := pool.Run(o, dir, report.Meta{Version: "test"}, nil); err != nil {
 		t.Fatal(err)
@@ -66,7 +67,7 @@ func mismatches(t *testing.T, dir string) []verify.Mismatch {
 }
 
 func TestWhatTheLabsSayIsWhatTheRecordsSay(t *testing.T) {
-	lasting := keepArms(t, 10, "bound-none", "bound-last-year", "bound-derived", "pools-borrow", "pools", "full-drop", "order-lifo", "order-adaptive", "producers-jitter", "nested-budget")
+	lasting := keepArms(t, 40, 10, "bound-none", "bound-last-year", "bound-derived", "pools-borrow", "pools", "full-drop", "order-lifo", "order-adaptive", "producers-jitter", "nested-budget")
 	for _, dir := range []string{keepPool(t), lasting, keepFair(t)} {
 		o, err := verify.Dir(dir)
 		if err != nil {
@@ -226,7 +227,7 @@ func TestEveryFigureIsLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ dir, arm string }{
-		{keepArms(t, 1, "pools"), "pools"}, {keepArms(t, 1, "full-block"), "full-block"}, {one.Raw, "fifo"},
+		{keepArms(t, 4, 1, "pools"), "pools"}, {keepArms(t, 4, 1, "full-block"), "full-block"}, {one.Raw, "fifo"},
 	} {
 		original, err := os.ReadFile(filepath.Join(c.dir, "results.json"))
 		if err != nil {

@@ -1,10 +1,14 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spillway-dev/spillway/report"
 )
+
+// ErrSums is in an error that says which account of an arm did not close.
+var ErrSums = errors.New("the sums do not close")
 
 // Results are what every lab's --json begins with. Arms are by name; each
 // holds the figures of its lab.

@@ -147,6 +147,15 @@ func (w *labWriter) table(t text.Table) {
 	w.err = errors.Join(w.err, text.WriteTable(w.out, t, w.style))
 }
 
+// labFailed is the exit of a lab that could not be played, or whose sums do
+// not close.
+func labFailed(err error) error {
+	if errors.Is(err, lab.ErrSums) {
+		return &exit{exitCheck, err}
+	}
+	return failed(err)
+}
+
 // labProgress says on stderr which arm is played.
 func labProgress(what string) (hear func(done, total int, arm string), clear func()) {
 	bar := text.NewProgress(os.Stderr, false)

@@ -61,7 +61,7 @@ the flags from --policy to --weights plays one arm of your own.`,
 			d, err := fair.Run(plan, hear)
 			done()
 			if err != nil {
-				return failed(err)
+				return labFailed(err)
 			}
 			return common.write(c, d, &d.Results, labText{
 				tables: []text.Table{{Head: fair.Head, Rows: d.Rows(), Left: []int{1}}}, legend: fair.Legend,

@@ -46,7 +46,7 @@ arithmetic stands beside it.`,
 			d, err := pool.Run(o, common.raw, meta(), hear)
 			done()
 			if err != nil {
-				return failed(err)
+				return labFailed(err)
 			}
 			return common.write(c, d, &d.Results, labText{
 				tables: []text.Table{{Head: pool.Head, Rows: d.Rows()}}, legend: pool.Legend,

@@ -102,11 +102,17 @@ func (s Setting) play(seed uint64, keep *lab.Arm) (*Result, error) {
 		scenario.Changes = append(scenario.Changes, sim.Change{At: seconds(s.Reweigh.AtS), Boundary: machine(class)})
 	}
 	out, err := sim.Run(scenario, nil)
+	if out != nil && err != nil {
+		err = fmt.Errorf("%w: %w", lab.ErrSums, err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	r := s.result(all)
-	return r, r.check(&out.Resources[0].Classes[0])
+	if err := r.check(&out.Resources[0].Classes[0]); err != nil {
+		return nil, fmt.Errorf("%w: %w", lab.ErrSums, err)
+	}
+	return r, nil
 }
 
 // class is the boundary's configuration: the whole experiment in one value.

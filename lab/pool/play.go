@@ -37,6 +37,9 @@ func (s Setting) play(seed uint64, meta report.Meta, keep *lab.Arm) (*played, er
 		keep.Work(w)
 	}
 	out, err := sim.Run(scenario, nil)
+	if out != nil && err != nil {
+		err = fmt.Errorf("%w: %w", lab.ErrSums, err)
+	}
 	if err != nil {
 		return nil, err
 	}

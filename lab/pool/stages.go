@@ -2,6 +2,7 @@ package pool
 
 import (
 	"container/heap"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -109,8 +110,8 @@ func (s Setting) playStages(seed uint64, meta report.Meta, keep *lab.Arm) (*play
 	}
 	r.play(source)
 	rep := r.traffic.Report(report.About{Mode: "virtual", Seed: seed, Seconds: s.Seconds, Meta: meta})
-	if err := rep.Check(); err != nil {
-		return nil, err
+	if err := errors.Join(rep.Check(), r.check()); err != nil {
+		return nil, fmt.Errorf("%w: %w", lab.ErrSums, err)
 	}
 	return &played{Result: r.result(rep), traffic: rep}, nil
 }
@@ -333,7 +334,7 @@ func (r *row) result(rep *report.Report) *Result {
 	return out
 }
 
-// check is for tests: every machine's accounts close and nobody is left.
+// check returns what is left, or does not add up, when all is over.
 func (r *row) check() error {
 	for _, st := range r.stages {
 		if err := st.machine.Check(); err != nil {
