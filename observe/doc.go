@@ -2,7 +2,8 @@
 // metrics and logs.
 //
 // [Metrics] reads the gates when it is scraped, so that a request pays for
-// nothing but two histograms ([Histogram], some 20 ns each):
+// nothing but two histograms ([Histogram], under 100 ns each while two cores share
+// one):
 //
 //	m := observe.New(observe.Options{Version: "1.2.3"})
 //	m.Watch("app", gate)
