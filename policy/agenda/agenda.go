@@ -127,23 +127,25 @@ func (a *Agenda[T]) up(p place[T], i int) {
 
 // down puts p at i, which is free, or as far from the root as it belongs.
 func (a *Agenda[T]) down(p place[T], i int) {
+	heap := a.heap
 	for {
 		first := 4*i + 1
-		if first >= len(a.heap) {
+		if first >= len(heap) {
 			break
 		}
-		children := a.heap[first:min(first+4, len(a.heap))]
-		least := 0
-		for c := 1; c < len(children); c++ {
-			if children[c].before(&children[least]) {
-				least = c
+		child, least := first, &heap[first]
+		end := min(first+4, len(heap))
+		for c := first + 1; c < end; c++ {
+			if q := &heap[c]; q.before(least) {
+				child, least = c, q
 			}
 		}
-		if !children[least].before(&p) {
+		if !least.before(&p) {
 			break
 		}
-		a.put(children[least], i)
-		i = first + least
+		heap[i] = *least
+		least.entry.position = i + 1
+		i = child
 	}
 	a.put(p, i)
 }

@@ -37,7 +37,6 @@ const stepUnknown = 100 * time.Millisecond
 func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) time.Duration {
 	c.tally.Answered[why]++
 	t.Tally.Answered[why]++
-	c.Settle(t)
 	calendar, step := &c.calendar, promised*c.Interval()
 	if step <= 0 {
 		step = stepUnknown
@@ -49,10 +48,13 @@ func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reaso
 	hint := time.Duration(at - now) // of two that are not negative
 	if hint > c.RetryAfterMax {
 		hint = c.RetryAfterMax / 2
-		return hint + m.jitter(hint)
+		hint += m.jitter(hint)
+	} else {
+		*calendar = at
+		hint = min(hint+m.jitter(hint/2), c.RetryAfterMax)
 	}
-	*calendar = at
-	return min(hint+m.jitter(hint/2), c.RetryAfterMax)
+	c.Settle(t)
+	return hint
 }
 
 // jitter returns a duration from 0 to most.

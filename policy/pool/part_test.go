@@ -46,6 +46,25 @@ func TestPart(t *testing.T) {
 	}
 }
 
+// Only turns that went to others while a request of the tenant's waited count
+// against it: who comes seldom and waits for little is not squeezed.
+func TestTurnsCountFromTheArrival(t *testing.T) {
+	seldom := &Tenant{}
+	for i := range uint64(10 * partWindow) {
+		seldom.took(100*i, 100*i+1)
+	}
+	if got := place(seldom, 80); got != 80 {
+		t.Errorf("a request in a hundred turns, which gets the next: %d of 80 places", got)
+	}
+	queued := &Tenant{}
+	for i := range uint64(10 * partWindow) {
+		queued.took(0, 5*i)
+	}
+	if got := place(queued, 80); got != 12 { // 80 / 7
+		t.Errorf("every fifth turn, however long ago its request came: %d of 80 places", got)
+	}
+}
+
 // crowd is a pool whose tenants always have another request at hand.
 type crowd struct {
 	house

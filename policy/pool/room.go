@@ -221,11 +221,11 @@ func (r *Room) ahead(t *Tenant, importance uint8, now unit.Instant) int {
 	if r.scheduler != nil {
 		levels = t.lists()
 	}
-	n, own := 0, min(int(importance), len(levels)-1)
-	for i := range levels[:own] {
+	n, q := 0, &levels[importance]
+	for i := range levels[:importance] {
 		n += levels[i].len
 	}
-	if q := &levels[own]; !r.newestFirst(q, now) {
+	if !r.newestFirst(q, now) {
 		n += q.len
 	}
 	return n
