@@ -211,7 +211,7 @@ func TestDemoCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	_, err := demo.Run(ctx, demo.Options{
-		Without: time.Hour, With: time.Second,
+		Without: 30 * time.Second, With: time.Second,
 		Progress: func(_ string, _ time.Duration, p load.Progress) {
 			if p.Answered > 0 {
 				cancel()

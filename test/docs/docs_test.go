@@ -6,6 +6,8 @@
 //
 //	sh       has its lines run that begin with spillway or go run ./cmd/spillway.
 //	         They must end with 0, or with N where the line ends in "# exits N"
+//	         (without a language, lines that begin with $ are commands, and what
+//	         follows are lines that they print)
 //	output   holds to the byte what the block of commands before it prints on
 //	         standard output
 //
