@@ -31,7 +31,8 @@ type Trial struct {
 	Unprotected bool
 	// Overhead is what network and adapters add to every answer.
 	Overhead time.Duration
-	// NoticesCancel lets the upstreams stop work whose caller was answered.
+	// NoticesCancel lets the upstreams stop work whose caller was answered. One
+	// whose classes all have abandoned.cancel on does so anyway.
 	NoticesCancel bool
 
 	Record func(*sim.Record) // shown every attempt when it is answered
@@ -101,7 +102,7 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 			Slots:         r.Upstream.Slots,
 			Service:       service,
 			Conditions:    t.Conditions,
-			NoticesCancel: t.NoticesCancel,
+			NoticesCancel: t.NoticesCancel || breaksOff(r.Classes),
 		},
 	}
 	res.Boundary.Seed = t.Seed
@@ -113,6 +114,18 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 		res.Calls = append(res.Calls, sim.Call{Timeout: c.Call.Timeout.D(), PassDeadline: c.Call.PassDeadline.On()})
 	}
 	return res, nil
+}
+
+// breaksOff reports whether the file has every call of these classes broken off
+// when its caller was answered, and its slot free at once. The model knows only
+// upstreams that stop all such work or none.
+func breaksOff(classes []config.Class) bool {
+	for _, c := range classes {
+		if !c.Abandoned.Cancel.On() {
+			return false
+		}
+	}
+	return true
 }
 
 // service returns the law of an upstream's service times: the trial's, the

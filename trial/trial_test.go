@@ -166,6 +166,24 @@ func TestScenario(t *testing.T) {
 	}
 }
 
+// TestBrokenOff: where the file breaks calls off, the model's upstream stops too.
+func TestBrokenOff(t *testing.T) {
+	for _, c := range []struct {
+		batch string
+		want  bool
+	}{{"off", false}, {"on", true}} {
+		text := strings.Replace(file, "    call:", "    abandoned: { cancel: on }\n    call:", 1)
+		text = strings.Replace(text, "upstream: app, slots: 2,", "upstream: app, slots: 2, abandoned: { cancel: "+c.batch+" },", 1)
+		s, err := trial.Trial{Config: configuration(t, text), Service: constant(t, time.Second)}.Scenario()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Resources[0].Upstream.NoticesCancel; got != c.want {
+			t.Errorf("checkout is broken off and batch %s: the upstream notices: %v, want %v", c.batch, got, c.want)
+		}
+	}
+}
+
 // TestSeed: the trial's, else the file's.
 func TestSeed(t *testing.T) {
 	cfg := configuration(t, strings.Replace(file, "version: 1", "version: 1\nseed: 11", 1))
