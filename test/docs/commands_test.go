@@ -115,6 +115,9 @@ func TestByHand(t *testing.T) {
 
 // TestCommands runs what the pages show.
 func TestCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program and runs some fifty commands")
+	}
 	bin := build(t)
 	for _, page := range pages(t) {
 		text := read(t, page)
