@@ -22,7 +22,7 @@ type Request struct {
 	// Cost is what serving is estimated to take; 0 counts as 1.
 	Cost unit.Cost
 	// Bytes is what the request retains while it waits; 0 means that it is
-	// not known.
+	// not known, and counts as the class's PerRequest.
 	Bytes int64
 }
 

@@ -52,9 +52,6 @@ var whenFullNames = [...]string{"reject", "drop", "drop_oldest", "displace", "bl
 // String returns the rule as the configuration writes it.
 func (w WhenFull) String() string { return whenFullNames[w] }
 
-// Evicts reports whether a waiter may have to go for an arrival.
-func (w WhenFull) Evicts() bool { return w == DropOldest || w == Displace }
-
 // Config is a class's pool. It is not changed after it was handed over.
 type Config struct {
 	// Slots are guaranteed; Borrow more may be taken of idle ones.

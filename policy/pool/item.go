@@ -31,7 +31,7 @@ type Item struct {
 	Class      int
 	Tenant     *Tenant
 	Cost       unit.Cost // as estimated, and charged
-	Bytes      int64     // what it retains while it waits
+	Bytes      int64     // what it is charged with retaining while it waits
 	Seq        uint64    // order of arrival in the machine; breaks every tie
 	Offered    unit.Instant
 	Started    unit.Instant
