@@ -27,9 +27,11 @@ func TestLoad(t *testing.T) {
 	if code != exitDone || doc["offered"] != 20.0 || doc["generator"] == nil || !strings.Contains(stderr, "generator: sent late by") {
 		t.Errorf("exits %d, says %q and prints %.300s", code, stderr, stdout)
 	}
+	mu.Lock()
 	if tenants["/checkout acme"] != 20 {
 		t.Errorf("the server saw %v", tenants)
 	}
+	mu.Unlock()
 
 	// A run that was too late to be believed says so, after its report.
 	stdout, stderr, code = spillway(t, t.TempDir(), append(args, "1ns")...)
