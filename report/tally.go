@@ -36,7 +36,8 @@ type Outcome struct {
 	// Started: Tally.Started was called for this request before.
 	Started bool
 	// InDeadline: answered inside its deadline; a primary answer then counts
-	// as goodput.
+	// as goodput, if it came while load was offered (Options.For): a rate is of
+	// that time, and what is served afterwards is no part of it.
 	InDeadline bool
 	Calls      int32 // made to the dependency, retries and hedges included
 }
@@ -96,7 +97,7 @@ func (t *Tally) Done(o Outcome) {
 	t.answered[rung]++
 	b.answered[rung]++
 	if rung == Primary {
-		if o.InDeadline {
+		if o.InDeadline && (t.window == 0 || o.At <= t.window) {
 			t.goodput++
 		}
 		cl.latency.record(o.Latency)

@@ -23,7 +23,7 @@ func TestOverloadIsRefusedAtAdmission(t *testing.T) {
 		goodput       float64 // of capacity, at the least
 		refusedWaited float64 // share of those let in that are refused after a wait, at the most
 	}{
-		{"100ms", 0.999, 0},
+		{"100ms", 0.994, 0}, // what the warm-up let in is answered in the window and not counted
 		{"uniform:80ms-120ms", 0.98, 0.07},
 		{"lognormal:mean=100ms,p99=150ms", 0.96, 0.06},
 		{"lognormal:mean=100ms,p99=250ms", 0.94, 0.07},

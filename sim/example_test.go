@@ -39,5 +39,5 @@ func Example() {
 	}
 	// Output:
 	// goodput 3/s, 1 % of the work was of use to somebody
-	// goodput 401/s, 100 % of the work was of use to somebody
+	// goodput 399/s, 100 % of the work was of use to somebody
 }

@@ -87,7 +87,7 @@ func TestWordsOfTheFileAreWordsOfThePolicy(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"reject", "drop", "drop_oldest", "displace", "{ block: 50ms }"} {
-		cfg := parse(t, "version: 1\nupstreams: {a: {url: 'http://h'}}\nclasses: {c: {when_full: "+word+"}}\n")
+		cfg := parse(t, "version: 1\nupstreams: {a: {url: 'http://h'}}\nclasses: {c: {when_full: "+word+", importance: {key: \"header:X-I\", levels: [a, b]}}}\n")
 		got := assemble.Resources(cfg)[0].Machine.Classes[0].Pool
 		if word == "{ block: 50ms }" {
 			if got.WhenFull != pool.Block || got.BlockFor != 50*time.Millisecond {
@@ -98,7 +98,11 @@ func TestWordsOfTheFileAreWordsOfThePolicy(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"fifo", "priority", "rr", "wrr", "drr"} {
-		cfg := parse(t, "version: 1\nupstreams: {a: {url: 'http://h'}}\nclasses: {c: {tenant: {key: client, policy: "+word+", order: [a]}}}\n")
+		order := ""
+		if word == "priority" {
+			order = ", order: [a]"
+		}
+		cfg := parse(t, "version: 1\nupstreams: {a: {url: 'http://h'}}\nclasses: {c: {tenant: {key: client, policy: "+word+order+"}}}\n")
 		if got := assemble.Resources(cfg)[0].Machine.Classes[0].Pool.Tenants.Policy.String(); got != word {
 			t.Errorf("policy %s became %s", word, got)
 		}

@@ -68,7 +68,7 @@ func (f figures) account(path string, c *account, seconds float64) {
 		f[path+"reasons."+a.reason]++
 		if a.reason == "served" {
 			f[path+"answered.primary"]++
-			if a.inTime {
+			if a.inTime && a.ended <= end { // what is served after the load is no part of its rate
 				goodput++
 			}
 		} else {

@@ -140,7 +140,7 @@ func (m *Machine) hopeless(c *class, left, serving time.Duration) bool {
 	return left < serving && !c.AdmitHopeless && c.Used() > c.Own()/probeShare
 }
 
-// probeShare: one slot in eight, and one at the least, goes on trying when
+// probeShare: one slot in eight, and one more, goes on trying when
 // measurements say that no deadline can be met. More find out sooner that the
 // service has recovered, and waste more of it while it has not.
 const probeShare = 8

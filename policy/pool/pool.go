@@ -92,8 +92,8 @@ func (p *Pool) AllowedWait() time.Duration {
 	return plan.AllowedWait(p.cfg.Latency, service)
 }
 
-// FullStage returns why a producer cannot even be held before the room, which
-// is bounded like the room itself.
+// FullStage reports whether no more producers can be held before the room: the
+// second stage is bounded like the room itself.
 func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
 
 // PredictWait returns how long an arrival of t with that importance will wait
