@@ -10,7 +10,7 @@ type Class struct {
 	Borrow      int        `yaml:"borrow" default:"0" min:"0" max:"1000000" large:"10000" doc:"How many idle slots of other classes on the same upstream it may use besides its own."`
 	Budget      Budget     `yaml:"budget" doc:"What a request may take; the waiting room's bound follows: (latency - service) x throughput."`
 	Memory      Memory     `yaml:"memory" doc:"What waiting requests may hold; cuts the bound."`
-	Order       Order      `yaml:"order" default:"adaptive" doc:"Who is next inside a tenant's queue: oldest first, newest first, or oldest first until the oldest has waited too long for the prediction to be right."`
+	Order       Order      `yaml:"order" default:"adaptive" doc:"Who is next inside a tenant's queue: oldest first (fifo), newest first (lifo), or oldest first until the oldest has waited twice the allowed wait, which proves the prediction wrong, and newest first from then on (adaptive). What its deadline ends sooner never turns it."`
 	MaxAge      Duration   `yaml:"max_age" min:"1ms" max:"24h" doc:"With lifo or adaptive: how long an old request may be passed over before it is served or refused for good. Default: until its deadline."`
 	WhenFull    WhenFull   `yaml:"when_full" default:"reject" doc:"What becomes of a request for which the waiting room has no place."`
 	Deadline    Duration   `yaml:"deadline" default:"30s" min:"1ms" max:"24h" large:"10m" doc:"How long a request may take in all if the caller names none."`
@@ -56,7 +56,7 @@ type Budget struct {
 // Memory is what waiting requests may hold.
 type Memory struct {
 	Limit      Bytes `yaml:"limit" default:"64MiB" min:"1KiB" large:"16GiB" doc:"In all."`
-	PerRequest Bytes `yaml:"per_request" default:"64KiB" min:"1B" doc:"What one is counted with; at least what it keeps (headers, body read so far)."`
+	PerRequest Bytes `yaml:"per_request" default:"64KiB" min:"1B" doc:"What one counts with that declares no size."`
 }
 
 // WhenFull is what becomes of a request for which there is no place.
@@ -96,7 +96,7 @@ type Tenant struct {
 	Key     Key            `yaml:"key" required:"true" doc:"What names a request's tenant. Requests without it are one tenant together."`
 	Policy  Fairness       `yaml:"policy" default:"drr" doc:"Which tenant is next."`
 	Weights map[string]int `yaml:"weights" min:"1" max:"10000" doc:"Share of a tenant against the others, for wrr and drr. Tenants not named weigh 1."`
-	Queue   int            `yaml:"queue" min:"1" max:"1000000" large:"100000" doc:"How many of one tenant's requests may wait. Default: only the class's bound."`
+	Queue   int            `yaml:"queue" min:"1" max:"1000000" large:"100000" doc:"How many of one tenant's requests may wait. Default: its part of the room, which is its measured part of the service."`
 	Order   Words          `yaml:"order" doc:"For policy priority: tenants, first served first; those not named come last."`
 	Cost    Key            `yaml:"cost" doc:"For policy drr: what names a request's cost, a whole number from 1. Default: measured service time."`
 }
