@@ -131,18 +131,18 @@ func withoutPort(host string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// Covers reports whether every request that fits b fits a: a class with b after one
-// with a would never be asked. It never says so wrongly; several patterns that cover
+// Covers reports whether every request that fits b fits p: a class with b after one
+// with p would never be asked. It never says so wrongly; several patterns that cover
 // b only together are not seen.
-func (a Pattern) Covers(b Pattern) bool {
-	for _, h := range a.Headers {
+func (p Pattern) Covers(b Pattern) bool {
+	for _, h := range p.Headers {
 		if !slices.ContainsFunc(b.Headers, func(o HeaderGlob) bool { return o.Name == h.Name && h.Value.covers(o.Value) }) {
 			return false
 		}
 	}
-	return coversAll(a.Paths, b.Paths, Glob.covers) &&
-		coversAll(a.Methods, b.Methods, func(x, y string) bool { return x == y }) &&
-		coversAll(a.Hosts, b.Hosts, hostCovers)
+	return coversAll(p.Paths, b.Paths, Glob.covers) &&
+		coversAll(p.Methods, b.Methods, func(x, y string) bool { return x == y }) &&
+		coversAll(p.Hosts, b.Hosts, hostCovers)
 }
 
 // coversAll reports whether each of b is covered by one of a; no entries are everything.

@@ -39,7 +39,6 @@ type naiveRequest struct {
 	deadline   unit.Instant
 	state      pool.State
 	due        unit.Instant
-	dueSeq     int
 }
 
 func (n *naive) count(match func(*naiveRequest) bool) (c int) {

@@ -42,7 +42,6 @@ type maker struct {
 	upstreams []upstream
 	classes   []class
 	quotas    []quota
-	figures   figures
 	plan      Plan
 }
 

@@ -218,8 +218,12 @@ func TestFull(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	s := NewSlots(2, 1)
-	if !s.TryTake() || !s.TryTake() || s.TryTake() || !s.TryBorrow() || s.TryBorrow() {
-		t.Errorf("two of its own and one borrowed: %+v", s)
+	var took []bool
+	for _, take := range []func() bool{s.TryTake, s.TryTake, s.TryTake, s.TryBorrow, s.TryBorrow} {
+		took = append(took, take())
+	}
+	if want := "[true true false true false]"; fmt.Sprint(took) != want {
+		t.Errorf("two of its own and one borrowed: took %v, want %v", took, want)
 	}
 	s.Resize(1, -4)
 	if s.Used() != 3 || s.Most() != 1 || s.TryTake() || s.TryBorrow() {

@@ -31,7 +31,11 @@ func TestTheSameBytesElsewhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped in -short: it builds the package three times")
 	}
-	wasm := filepath.Join(runtime.GOROOT(), "lib", "wasm", "go_js_wasm_exec")
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	wasm := filepath.Join(strings.TrimSpace(string(goroot)), "lib", "wasm", "go_js_wasm_exec")
 	for _, target := range []struct {
 		name string
 		env  []string
