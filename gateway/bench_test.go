@@ -76,7 +76,7 @@ func BenchmarkAdmission(b *testing.B) {
 
 type pool struct{ *sync.Pool }
 
-func (p pool) Get() []byte  { return p.Pool.Get().([]byte) }
+func (p pool) Get() []byte { return p.Pool.Get().([]byte) }
 func (p pool) Put(b []byte) {
 	//lint:ignore SA6002 httputil.BufferPool hands over slices
 	p.Pool.Put(b)

@@ -9,16 +9,17 @@ import (
 // bufferSize is what is read from an upstream at a time: httputil's own size.
 const bufferSize = 32 << 10
 
-// buffers lends the proxy its copying buffers.
-var buffers = &bufferPool{sync.Pool{New: func() any { b := make([]byte, bufferSize); return &b }}}
+// buffers lends the proxy its copying buffers. They travel as pointers to
+// arrays: to keep a slice in a pool costs an allocation each time.
+var buffers = &bufferPool{sync.Pool{New: func() any { return new([bufferSize]byte) }}}
 
 type bufferPool struct{ pool sync.Pool }
 
 // Get implements httputil.BufferPool.
-func (p *bufferPool) Get() []byte { return *p.pool.Get().(*[]byte) }
+func (p *bufferPool) Get() []byte { return p.pool.Get().(*[bufferSize]byte)[:] }
 
 // Put implements httputil.BufferPool.
-func (p *bufferPool) Put(b []byte) { p.pool.Put(&b) }
+func (p *bufferPool) Put(b []byte) { p.pool.Put((*[bufferSize]byte)(b)) }
 
 // discardMost is how much of an answer that nobody wants is read, so that its
 // connection can be used again.

@@ -20,7 +20,11 @@
 //	handler   all of the above, then the gate
 //	exchange  the call to the upstream, and who owns it when
 //	upload    the caller's body, as long as the caller is served
+//	runner    a goroutine for it that may outlive the handler, used again
+//	overdue   where the gate tells that its deadline passed
+//	header    what is said to the upstream and to the caller besides
 //	flow      the answer's body, from its first byte to its last
+//	flows     those that go on are watched, those that are over by then are not
 //	refuse    an answer that reaches a caller who is still sending
 //
 // # Slots tell the truth
@@ -31,6 +35,12 @@
 // that waits for the upstream, counted as abandoned, and finished when the
 // upstream answers or the class's hard cap passes. With `abandoned: { cancel:
 // on }` the call is cut instead and the slot is free as soon as it is.
+//
+// # A refusal is cheap
+//
+// Before the gate has spoken nothing is made of a request but its key and the
+// place where its deadline is told. The watch for a hang-up behind an unread body
+// begins when the request has to wait, the exchange when it may run.
 //
 // # Nobody writes twice
 //

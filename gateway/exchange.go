@@ -34,20 +34,23 @@ var (
 type exchange struct {
 	gateway *Gateway
 	class   *class
+	w       http.ResponseWriter
 	in      *http.Request
-	control *http.ResponseController
 	permit  gate.Permit
 	offered unit.Instant
 	named   bool // the caller named a deadline
 
-	late   chan gate.Refusal                       // the deadline passed; room for one
-	cut    atomic.Pointer[context.CancelCauseFunc] // of a call that ends with its deadline
-	came   chan answer                             // the upstream's answer; room for one
-	state  atomic.Int32                            // calling, then answered or left
-	cancel context.CancelCauseFunc
-	upload *upload
-	body   *flow
-	cap    *time.Timer // set when the handler leaves
+	*overdue
+	state   atomic.Int32 // calling, then answered or left
+	out     *http.Request
+	sending sending
+	cancel  context.CancelCauseFunc
+	upload  *upload
+	body    *flow // nil until an answer flows
+	flowing flow
+	cap     *time.Timer // set when the handler leaves
+
+	proxy httputil.ReverseProxy // here, for it would be an allocation elsewhere
 
 	// The handler's alone.
 	mine    bool // to finish the permit
@@ -71,38 +74,26 @@ type refusedError struct{ gate.Refusal }
 
 func (e *refusedError) Error() string { return e.Refusal.Error() }
 
-// overdue is told by the gate that the deadline passed. It never blocks.
-func (x *exchange) overdue(r gate.Refusal) {
-	select {
-	case x.late <- r:
-	default:
-	}
-	if cut := x.cut.Load(); cut != nil {
-		(*cut)(errAnswered)
-	}
-}
-
 // serve calls the upstream and answers the caller.
-func (x *exchange) serve(w http.ResponseWriter) {
+func (x *exchange) serve() {
 	defer x.finish()
-	proxy := httputil.ReverseProxy{
-		Rewrite:        x.rewrite,
-		Transport:      x,
-		BufferPool:     buffers,
-		ErrorLog:       x.gateway.quiet,
-		ModifyResponse: x.mark,
-		ErrorHandler:   x.failed,
-	}
-	proxy.ServeHTTP(w, x.in)
+	x.proxy.Rewrite = silence
+	x.proxy.Transport = x
+	x.proxy.BufferPool = buffers
+	x.proxy.ErrorLog = x.gateway.quiet
+	x.proxy.ModifyResponse = x.mark
+	x.proxy.ErrorHandler = x.failed
+	x.proxy.ServeHTTP(x.w, x.in)
 }
 
 // rewrite makes the caller's request the upstream's.
-func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
-	x.class.upstream.direct(pr)
-	pr.Out.Host = pr.In.Host
-	pr.SetXForwarded()
+func (x *exchange) rewrite(out *http.Request) {
+	pr := httputil.ProxyRequest{In: x.in, Out: out}
+	x.class.upstream.direct(&pr)
+	out.Host = x.in.Host
+	forwarded(&pr)
 	if x.class.passDeadline {
-		passDeadline(pr.Out.Header, x.permit.Remaining(), isGRPC(pr.In), x.named)
+		passDeadline(out.Header, x.permit.Remaining(), isGRPC(x.in), x.named)
 	}
 }
 
@@ -110,21 +101,23 @@ func (x *exchange) rewrite(pr *httputil.ProxyRequest) {
 // upstream has answered, the deadline has passed, or the caller is gone,
 // whichever is first.
 func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
-	ctx := out.Context()
+	x.rewrite(out)
+	ctx := x.in.Context()
 	if !x.class.cancel {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, x.cancel = context.WithCancelCause(ctx)
-	out = out.WithContext(ctx)
+	x.out = out.WithContext(x.sending.trace(ctx, out))
 	if out.Body != nil {
-		x.upload = newUpload(x.in, out)
-		out.Body = x.upload
+		x.upload = newUpload(x.in, x.out)
+		x.out.Body = x.upload
 	}
 	if x.class.cancel {
-		return x.callInTime(out)
+		return x.callInTime()
 	}
-	x.came = make(chan answer, 1)
-	go x.call(out)
+	run := x.gateway.runners.get()
+	x.listen(&run.bell)
+	run.todo <- x
 
 	var timeout <-chan time.Time
 	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
@@ -133,46 +126,46 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 		timeout = timer.C
 	}
 	select {
-	case a := <-x.came:
-		return x.arrived(a)
-	case refused := <-x.late:
-		return nil, x.leave(refused, errAnswered)
+	case a := <-run.came:
+		return x.arrived(run, a)
+	case <-run.bell:
+		return nil, x.leave(run, *x.late.Load(), errAnswered)
 	case <-timeout:
 		x.permit.Abandon(reason.Timeout)
-		return nil, x.leave(gate.Refusal{Reason: reason.Timeout, Class: x.class.name}, errAnswered)
+		return nil, x.leave(run, gate.Refusal{Reason: reason.Timeout, Class: x.class.name}, errAnswered)
 	case <-x.in.Context().Done():
 		x.permit.Abandon(reason.CallerGone)
-		return nil, x.leave(gate.Refusal{Reason: reason.CallerGone, Class: x.class.name}, errCallerGone)
+		return nil, x.leave(run, gate.Refusal{Reason: reason.CallerGone, Class: x.class.name}, errCallerGone)
 	}
 }
 
 // callInTime makes a call that is cut when its deadline passes or its caller
 // goes, and so needs no goroutine of its own: the transport returns then.
-func (x *exchange) callInTime(out *http.Request) (*http.Response, error) {
+func (x *exchange) callInTime() (*http.Response, error) {
+	bell := make(chan struct{}, 1)
+	x.listen(&bell)
 	x.cut.Store(&x.cancel)
 	timedOut := func() bool { return false }
 	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
 		timer := time.AfterFunc(t, func() { x.cancel(errCallTimeout) })
 		defer timer.Stop()
-		timedOut = func() bool { return context.Cause(out.Context()) == errCallTimeout }
+		timedOut = func() bool { return context.Cause(x.out.Context()) == errCallTimeout }
 	}
-	if len(x.late) > 0 {
+	if x.late.Load() != nil {
 		x.cancel(errAnswered) // it passed before there was anything to cut
 	}
-	a := x.class.upstream.call(out, x.gateway.resent)
+	a := x.class.upstream.call(x)
 	if a.err == nil && x.permit.Answered() {
 		x.begin(a.res)
 		return a.res, nil
 	}
 	if a.err == nil {
-		refused := <-x.late
+		<-bell
 		a.res.Body.Close()
-		return nil, &refusedError{refused}
+		return nil, &refusedError{*x.late.Load()}
 	}
-	select {
-	case refused := <-x.late:
-		return nil, &refusedError{refused}
-	default:
+	if refused := x.late.Load(); refused != nil {
+		return nil, &refusedError{*refused}
 	}
 	if timedOut() {
 		x.permit.Abandon(reason.Timeout)
@@ -183,35 +176,26 @@ func (x *exchange) callInTime(out *http.Request) (*http.Response, error) {
 
 // begin lets an answer that came in time flow.
 func (x *exchange) begin(res *http.Response) {
-	x.class.seen.First.Observe(x.class.gate.Now().Sub(x.offered))
-	x.flow(res)
-}
-
-// call makes the call and hands its answer over, or keeps it.
-func (x *exchange) call(out *http.Request) {
-	a := x.class.upstream.call(out, x.gateway.resent)
-	if x.state.CompareAndSwap(calling, answered) {
-		x.came <- a
-		return
-	}
-	x.settle(a)
+	now := x.class.gate.Now()
+	x.class.seen.First.Observe(now.Sub(x.offered))
+	x.flow(res, now)
 }
 
 // arrived takes the upstream's answer for the caller.
-func (x *exchange) arrived(a answer) (*http.Response, error) {
+func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 	if a.err != nil {
-		select {
-		case refused := <-x.late:
-			return nil, &refusedError{refused}
-		default:
-			return nil, a.err
+		run.dismiss()
+		if refused := x.late.Load(); refused != nil {
+			return nil, &refusedError{*refused}
 		}
+		return nil, a.err
 	}
 	if !x.permit.Answered() { // its deadline passed at the same moment, and is on the account
-		refused := <-x.late
-		x.came <- a
-		return nil, x.leave(refused, errAnswered)
+		<-run.bell
+		run.came <- a
+		return nil, x.leave(run, *x.late.Load(), errAnswered)
 	}
+	x.gateway.runners.put(run)
 	x.begin(a.res)
 	return a.res, nil
 }
@@ -219,7 +203,7 @@ func (x *exchange) arrived(a answer) (*http.Response, error) {
 // leave ends the handler's part before the upstream has answered. The call goes
 // on and holds its slot until it ends, unless it cannot end well: a body that
 // was cut off halfway is no request.
-func (x *exchange) leave(why gate.Refusal, cause error) error {
+func (x *exchange) leave(run *runner, why gate.Refusal, cause error) error {
 	x.mine = false
 	if x.upload != nil && !x.upload.detach(x.interrupt) {
 		x.cancel(cause)
@@ -227,7 +211,8 @@ func (x *exchange) leave(why gate.Refusal, cause error) error {
 	x.cap = time.AfterFunc(x.class.holdAtMost, func() { x.cancel(errHeldLong) })
 	x.gateway.abandon(x)
 	if !x.state.CompareAndSwap(calling, left) {
-		go x.settle(<-x.came)
+		run.dismiss()
+		go x.settle(<-run.came)
 	}
 	return &refusedError{why}
 }
@@ -256,11 +241,13 @@ func (x *exchange) mark(res *http.Response) error {
 		res.Header["Connection"] = []string{"close"}
 	}
 	res.Header[httpgate.HeaderRung] = rungPrimary
-	res.Header[httpgate.HeaderReason] = []string{x.outcome.String()}
+	res.Header[httpgate.HeaderReason] = reasonServed
+	if x.outcome == reason.Failed {
+		res.Header[httpgate.HeaderReason] = reasonFailed
+	}
+	x.hand(res)
 	return nil
 }
-
-var rungPrimary = []string{httpgate.RungPrimary}
 
 // outcomeOf returns the reason of an answer that the upstream gave. A server
 // error is passed on as it is, and is a failure all the same: a service that
@@ -327,7 +314,9 @@ func (x *exchange) finish() {
 }
 
 // interrupt makes a read of the caller's body return.
-func (x *exchange) interrupt() { x.control.SetReadDeadline(pastDeadline) }
+func (x *exchange) interrupt() {
+	http.NewResponseController(x.w).SetReadDeadline(pastDeadline)
+}
 
 // cutIdle ends a flow in which nothing moves: the upstream's side, and the
 // caller's, who may be what it is waiting for.
@@ -340,5 +329,5 @@ func (x *exchange) cutIdle() {
 		}
 		return
 	}
-	x.control.SetWriteDeadline(pastDeadline)
+	http.NewResponseController(x.w).SetWriteDeadline(pastDeadline)
 }

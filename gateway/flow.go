@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // flow is the body of an answer on its way to the caller. Once it flows no
@@ -16,35 +18,56 @@ import (
 type flow struct {
 	x    *exchange
 	src  io.ReadCloser
-	stop func() bool // no longer watches for the caller's leaving
+	stop func() bool // no longer watches for the caller's leaving; nil: does not yet
 
-	switched bool         // the connection speaks another protocol now
-	moved    atomic.Int64 // when a byte last came, in nanoseconds of the gate's time
-	err      error        // why it broke off
+	began      unit.Instant
+	switched   bool         // the connection speaks another protocol now
+	watched    atomic.Bool  // it has gone on for long enough that it is watched
+	moved      atomic.Int64 // when a byte last came, in nanoseconds of the gate's time, if watched
+	err        error        // why it broke off
+	next, last *flow        // neighbours in flows
 
 	mu     sync.Mutex
 	idle   *time.Timer
 	closed bool
 }
 
-func (x *exchange) flow(res *http.Response) {
-	f := &flow{x: x, src: res.Body, switched: res.StatusCode == http.StatusSwitchingProtocols}
+func (x *exchange) flow(res *http.Response, now unit.Instant) {
+	f := &x.flowing
+	f.x, f.src, f.began = x, res.Body, now
 	x.body = f
-	f.touch()
-	f.stop = watchNot
-	if !x.class.cancel { // else the call ends with its caller by itself
-		f.stop = context.AfterFunc(x.in.Context(), func() { x.cancel(errCallerGone) })
-	}
-	f.idle = time.AfterFunc(x.gateway.idle, f.rest)
 	res.Body = f
-	if w, ok := f.src.(io.Writer); ok && res.StatusCode == http.StatusSwitchingProtocols {
+	if res.StatusCode != http.StatusSwitchingProtocols {
+		x.gateway.flows.add(f)
+		return
+	}
+	f.switched = true
+	f.watch()
+	if w, ok := f.src.(io.Writer); ok {
 		res.Body = &tunnel{f, w}
 	}
 }
 
-func watchNot() bool { return true }
+// watch begins to watch for idleness and for the caller's leaving.
+func (f *flow) watch() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.moved.Store(int64(f.x.class.gate.Now()))
+	f.watched.Store(true)
+	if !f.x.class.cancel { // else the call ends with its caller by itself
+		f.stop = context.AfterFunc(f.x.in.Context(), func() { f.x.cancel(errCallerGone) })
+	}
+	f.idle = time.AfterFunc(f.x.gateway.idle, f.rest)
+}
 
-func (f *flow) touch() { f.moved.Store(int64(f.x.class.gate.Now())) }
+func (f *flow) touch() {
+	if f.watched.Load() {
+		f.moved.Store(int64(f.x.class.gate.Now()))
+	}
+}
 
 // Read implements io.Reader.
 func (f *flow) Read(p []byte) (int, error) {
@@ -69,8 +92,13 @@ func (f *flow) Close() error {
 		return nil
 	}
 	f.closed = true
-	f.idle.Stop()
-	f.stop()
+	f.x.gateway.flows.remove(f)
+	if f.idle != nil {
+		f.idle.Stop()
+	}
+	if f.stop != nil {
+		f.stop()
+	}
 	return f.src.Close()
 }
 

@@ -69,6 +69,8 @@ type Gateway struct {
 	quiet     *log.Logger // what net/http says by itself, at debug
 	hangups   *hangups
 	idle      time.Duration
+	runners   runners
+	flows     flows
 
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
@@ -187,6 +189,7 @@ func (g *Gateway) Close() {
 	}
 	g.mu.Unlock()
 	g.flights.Wait()
+	g.runners.close()
 	for _, u := range g.upstreams {
 		u.close()
 	}

@@ -1,12 +1,10 @@
 package gateway
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"time"
 
-	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -25,40 +23,28 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.unroutable(w, r, http.StatusNotFound)
 		return
 	}
-	if unread(r) {
-		// An HTTP/1 server would else read a body to its end before it lets an
-		// answer out.
-		control := http.NewResponseController(w)
-		control.EnableFullDuplex()
-		if conn := connOf(r); conn != nil {
-			ctx, gone := context.WithCancelCause(r.Context())
-			defer gone(nil)
-			defer g.hangups.watch(conn, func() { gone(errCallerGone) })()
-			r = r.WithContext(ctx)
-		}
-	}
 	g.admit(w, r, c)
 }
 
 // admit offers the request to its class's gate and serves it if it may run.
+// Nothing is set up for a request that is refused at once.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 	named := readDeadline(r.Header)
 	if named.malformed > 0 {
 		g.seen.MalformedDeadlines.Add(int64(named.malformed))
 	}
-	x := &exchange{
-		gateway: g, class: c, in: r,
-		control: http.NewResponseController(w),
-		named:   named.left != 0,
-		late:    make(chan gate.Refusal, 1),
-		outcome: reason.Failed,
-		mine:    true,
-	}
+	due := new(overdue)
 	ask := c.ask(r, named.left)
-	ask.OnOverdue = x.overdue
+	ask.OnOverdue = due.tell
 	ask.At = c.gate.Now()
-	x.offered = ask.At
-	permit, refused := c.gate.Enter(r.Context(), ask)
+	ctx := r.Context()
+	var hangup *hangup
+	if conn := connOf(r); conn != nil && unread(r) {
+		hangup = newHangup(ctx, g.hangups, conn)
+		defer hangup.stop()
+		ctx = hangup
+	}
+	permit, refused := c.gate.Enter(ctx, ask)
 	if refused.Reason != reason.None {
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler)
@@ -66,9 +52,22 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 		g.refuse(w, r, c, refused)
 		return
 	}
-	c.seen.Wait.Observe(c.gate.Now().Sub(x.offered))
-	x.permit = permit
-	x.serve(w)
+	c.seen.Wait.Observe(c.gate.Now().Sub(ask.At))
+	x := &exchange{
+		gateway: g, class: c, w: w, in: r,
+		permit: permit, overdue: due,
+		offered: ask.At, named: named.left != 0,
+		mine: true, outcome: reason.Failed,
+	}
+	if unread(r) {
+		// An HTTP/1 server would else read a body to its end before it lets an
+		// answer out.
+		http.NewResponseController(w).EnableFullDuplex()
+		if hangup != nil {
+			x.in = r.WithContext(hangup.context())
+		}
+	}
+	x.serve()
 }
 
 // unread reports whether an HTTP/1 request has a body, which nobody has read

@@ -46,6 +46,9 @@ func (j *journal) refused(r *http.Request, refused gate.Refusal) {
 	level := slog.LevelInfo
 	if !show {
 		level = slog.LevelDebug
+		if !j.Enabled(ctx, level) {
+			return // and what the line would say is not put together
+		}
 	}
 	j.LogAttrs(ctx, level, "refused",
 		slog.String("class", refused.Class), slog.String("reason", refused.Reason.String()),

@@ -1,9 +1,11 @@
 package gateway
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,9 +23,35 @@ import (
 // load one is idle for milliseconds.
 const staleAfter = 500 * time.Millisecond
 
-// call sends the request and returns the answer. resent is called when it was
-// sent twice.
-func (u *upstream) call(out *http.Request, resent func()) answer {
+// sending is what is noted of a request on its way to the upstream.
+type sending struct {
+	hooks httptrace.ClientTrace
+	stale bool        // the connection had been idle
+	began atomic.Bool // an answer has
+}
+
+// trace returns a context that ends with ctx, for the request: with the proxy's
+// own trace, and for a request that may be sent twice with what call goes by.
+func (s *sending) trace(ctx context.Context, out *http.Request) context.Context {
+	if proxy := httptrace.ContextClientTrace(out.Context()); proxy != nil {
+		s.hooks.Got1xxResponse = proxy.Got1xxResponse
+	}
+	if out.Body == nil && repeatable(out.Method) {
+		s.hooks.GotConn = s.gotConn
+		s.hooks.GotFirstResponseByte = s.gotFirstByte
+	}
+	return httptrace.WithClientTrace(ctx, &s.hooks)
+}
+
+func (s *sending) gotConn(c httptrace.GotConnInfo) {
+	s.stale = c.Reused && c.IdleTime >= staleAfter
+}
+
+func (s *sending) gotFirstByte() { s.began.Store(true) }
+
+// call sends the exchange's request and returns the answer.
+func (u *upstream) call(x *exchange) answer {
+	out := x.out
 	t := u.carrier(isGRPC(out))
 	if out.Body != nil {
 		res, err := t.RoundTrip(out)
@@ -34,17 +62,10 @@ func (u *upstream) call(out *http.Request, resent func()) answer {
 		res, err := t.RoundTrip(out)
 		return answer{res, err}
 	}
-	var stale, began bool
-	trace := &httptrace.ClientTrace{
-		GotConn:              func(c httptrace.GotConnInfo) { stale = c.Reused && c.IdleTime >= staleAfter },
-		GotFirstResponseByte: func() { began = true },
-	}
-	once := out.WithContext(httptrace.WithClientTrace(out.Context(), trace))
-	forbidResend(once)
-	res, err := t.RoundTrip(once)
-	if err != nil && stale && !began && out.Context().Err() == nil {
-		resent()
-		forbidResend(out)
+	forbidResend(out)
+	res, err := t.RoundTrip(out)
+	if err != nil && x.sending.stale && !x.sending.began.Load() && out.Context().Err() == nil {
+		x.gateway.resent()
 		res, err = t.RoundTrip(out)
 	}
 	return answer{res, err}
