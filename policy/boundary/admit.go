@@ -28,7 +28,7 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 			return m.refuse(now, c, t, reason.Infeasible)
 		}
 		return m.run(now, c, t, r, deadline)
-	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance), now), c.ServiceTime()):
+	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance), now), c.NeededToWait()):
 		return m.refuse(now, c, t, reason.Infeasible)
 	}
 	why := c.Full(t, c.Charge(r.Bytes))
@@ -98,6 +98,7 @@ func (m *Machine) block(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 // enter puts an enrolled item into its room.
 func (m *Machine) enter(it *pool.Item) {
 	c := m.classes[it.Class]
+	c.Predict(it)
 	c.Enter(it)
 	m.waiting++
 	m.count(it, pool.Waiting, +1)

@@ -50,6 +50,7 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 			return
 		}
 		it := c.Next(now)
+		c.Turned(it, now)
 		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now), c.TurnTime()) {
 			m.evict(now, it, reason.Expired, out)
 			m.admitBlocked(c)

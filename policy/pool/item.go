@@ -1,6 +1,8 @@
 package pool
 
 import (
+	"time"
+
 	"github.com/spillway-dev/spillway/policy/agenda"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -37,7 +39,8 @@ type Item struct {
 	Started    unit.Instant
 	Deadline   unit.Instant
 
-	turn uint64 // Room.turn when it entered
+	turn      uint64        // Room.turn when it entered
+	predicted time.Duration // how long it was to wait
 
 	// Due is when the item's state ends by itself: deadline, maximum age,
 	// end of blocking, or the hard cap on abandoned work.

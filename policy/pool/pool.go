@@ -28,6 +28,8 @@ type Pool struct {
 	cfg     Config
 	holding estimate.Mean
 	service serviceTimes
+	late    estimate.Quantiles // of waits beyond their prediction; see late.go
+	lateBy  time.Duration      // what it says; 0 while too few have waited
 
 	// Derived, and re-derived when the holding time has moved by more than
 	// 1/64: the time between two slots coming free, with the slots that are
@@ -47,6 +49,7 @@ func New(cfg Config) *Pool {
 		Tenants: newTenants(cfg.Tenants, cfg.levels()),
 		cfg:     cfg,
 		service: newServiceTimes(),
+		late:    estimate.NewQuantiles(almostEveryWait),
 	}
 	p.derive()
 	return p
@@ -101,6 +104,11 @@ func (p *Pool) FullStage() bool { return p.blocked.len >= p.bound }
 // ones included. It is a lower estimate; see Room.ahead.
 func (p *Pool) PredictWait(t *Tenant, importance uint8, now unit.Instant) time.Duration {
 	return time.Duration(p.ahead(t, importance, now)) * p.shortest
+}
+
+// Predict notes how long the item, which is about to enter, is to wait.
+func (p *Pool) Predict(it *Item) {
+	it.predicted = p.PredictWait(it.Tenant, it.Importance, it.Offered)
 }
 
 // shortestMax keeps predictions inside an int64, for as many as can wait

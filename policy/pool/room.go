@@ -144,7 +144,7 @@ func (r *Room) OverAge(it *Item) unit.Instant {
 
 // Hold keeps the producer of the item before the room.
 func (r *Room) Hold(it *Item) {
-	it.State = Blocked
+	it.State, it.predicted = Blocked, 0
 	r.blocked.add(it, byBlocked)
 }
 
