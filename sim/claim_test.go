@@ -24,10 +24,10 @@ func TestOverloadIsRefusedAtAdmission(t *testing.T) {
 		refusedWaited float64 // share of those let in that are refused after a wait, at the most
 	}{
 		{"100ms", 0.994, 0}, // what the warm-up let in is answered in the window and not counted
-		{"uniform:80ms-120ms", 0.98, 0.07},
-		{"lognormal:mean=100ms,p99=150ms", 0.96, 0.06},
-		{"lognormal:mean=100ms,p99=250ms", 0.94, 0.07},
-		{"exp:100ms", 0.90, 0.13},
+		{"uniform:80ms-120ms", 0.98, 0.02},
+		{"lognormal:mean=100ms,p99=150ms", 0.97, 0.02},
+		{"lognormal:mean=100ms,p99=250ms", 0.96, 0.03},
+		{"exp:100ms", 0.92, 0.05},
 	} {
 		for _, factor := range []float64{2, 5, 10} {
 			t.Run(fmt.Sprintf("%s, %vx", c.law, factor), func(t *testing.T) {
