@@ -27,7 +27,7 @@ func TestOverloadIsRefusedAtAdmission(t *testing.T) {
 		{"uniform:80ms-120ms", 0.98, 0.02},
 		{"lognormal:mean=100ms,p99=150ms", 0.97, 0.02},
 		{"lognormal:mean=100ms,p99=250ms", 0.96, 0.03},
-		{"exp:100ms", 0.92, 0.05},
+		{"exp:100ms", 0.92, 0.08},
 	} {
 		for _, factor := range []float64{2, 5, 10} {
 			t.Run(fmt.Sprintf("%s, %vx", c.law, factor), func(t *testing.T) {
