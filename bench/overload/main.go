@@ -55,7 +55,7 @@ func run(rounds int, length time.Duration, gate bool) (int, error) {
 		return 0, err
 	}
 	t := table.Table{Title: "Overload"}
-	t.Note("Cases of %v. Goodput counts primary answers inside the deadline, from the scheduled arrival, over the time until the last answer; capacity is what the service did straight and saturated in the same round. Memory is the gateway's resident set.", length)
+	t.Note("Cases of %v. Goodput counts primary answers inside the deadline, from the scheduled arrival, given while load was offered: a run begins with an empty service, which costs it the first 100 ms; capacity is what the service did straight and saturated in the same round. Memory is the gateway's resident set.", length)
 	var cases []*overloadCase
 	for _, s := range services {
 		for _, factor := range []float64{2, 5, 10} {
