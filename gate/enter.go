@@ -77,7 +77,10 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 	ask.Bytes = r.Bytes
 	g.mu.Lock()
 	v := g.machine.Offer(now, &ask, &g.out)
-	if v.Kind == boundary.Run && r.OnOverdue == nil && !gone && g.quiet() {
+	if v.Kind == boundary.Run && !gone && g.quiet() {
+		if r.OnOverdue != nil {
+			g.sit(seat{v.Ticket, nil, r.OnOverdue})
+		}
 		g.mu.Unlock()
 		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
 	}
