@@ -20,7 +20,8 @@ import (
 // refused one in ten of those let in at their turn (virtual time, and the same
 // live). The quarter keeps a prediction that is wrong for another reason, an
 // optimistic one among tenants or one made before the service slowed down, from
-// closing the room.
+// closing the room. A waiter whose deadline passes before its turn is no sample:
+// how late its turn would have come nobody knows.
 const (
 	almostEveryWait = 95 // percent
 	latenessShare   = 4

@@ -70,9 +70,9 @@ func (p *Pool) Holding() time.Duration {
 	return p.holding.Value()
 }
 
-// ServiceTime returns what almost every call takes: what a request must have
-// left to be let in to wait. It is 0 while too few calls have been measured, and
-// so are the other two.
+// ServiceTime returns what almost every call takes. It is 0 while too few calls
+// have been measured, and so are the next two. What a request must have left to
+// be let in to wait is more; see NeededToWait.
 func (p *Pool) ServiceTime() time.Duration { return p.service.toWait }
 
 // TurnTime returns what a waiter must have left at its turn.
