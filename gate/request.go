@@ -27,7 +27,8 @@ type (
 type Request struct {
 	// Class is the index of the class; see Gate.Class.
 	Class int
-	// Tenant is whom fairness is between.
+	// Tenant is whom fairness is between; of a longer name the first 256 bytes
+	// count.
 	Tenant string
 	// Importance orders requests within the class, 0 the most important.
 	Importance int

@@ -74,8 +74,13 @@ func (ts *Tenants) Get(name string) *Tenant {
 	if name == "" {
 		return ts.sole
 	}
-	return ts.get(name)
+	return ts.get(name[:min(len(name), NameMax)])
 }
+
+// NameMax bounds, in bytes, what of a tenant's name is told apart and kept, so
+// that memory follows the number of tenants and not what they call themselves.
+// An adapter that must tell longer names apart passes a hash of them.
+const NameMax = 256
 
 func (ts *Tenants) get(name string) *Tenant {
 	t := ts.known[name]
