@@ -58,18 +58,24 @@ func Rooms() []Room {
 		{"policy/shed", "who gets a cheaper rung", leaves, Pure},
 		{"policy/call", "timeouts, retries, hedges, breaker", leaves, Pure},
 		{"policy/quota", "what may be spent per time", leaves, Pure},
+		{"policy/rate", "what one caller may ask at the edge", leaves, Pure},
+		{"policy/spread", "which copy of an upstream, and which is out", leaves, Pure},
 		{"policy/pool", "slots and the waiting room", with("policy/plan", "policy/fair", "policy/limit"), Pure},
 		{"policy/boundary", "a request's whole way as one machine", []string{"policy/..."}, Pure},
 
 		{"workload/...", "arrivals and service times", nil, Repeatable},
+		{"workload/record", "the recorded trace, written and read", nil, Free},
 		{"report/...", "the traffic report, its fields and pages", []string{"policy/reason"}, Free},
 		{"sim/...", "policy made virtual", []string{"policy/...", "workload/...", "report/..."}, Repeatable},
 		{"gate/...", "policy made live", []string{"policy/..."}, Free},
+		{"trust/...", "who a caller is, and what it may claim", []string{"policy/..."}, Free},
 		{"config/...", "the file format", nil, Free},
-		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/..."}, Free},
+		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/...", "trust/..."}, Free},
 		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
-		{"gateway/...", "the reverse proxy", []string{"config/...", "gate/...", "observe/...", "policy/..."}, Free},
+		{"gateway/...", "the reverse proxy", []string{
+			"config/...", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
+		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
 		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
 		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "sim/...", "workload/...", "report/..."}, Free},
@@ -78,7 +84,7 @@ func Rooms() []Room {
 		}, Free},
 		{"cmd/...", "the command", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...",
+			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...",
 		}, Free},
 
 		{"examples/...", "small programs that show the library", []string{"gate/...", "policy/..."}, Free},
@@ -88,7 +94,7 @@ func Rooms() []Room {
 		{"test/summary", "the closing lines of a test run", nil, Free},
 		{"test/...", "tests that span rooms", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "test/...",
+			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...", "test/...",
 		}, Free},
 	}
 }
