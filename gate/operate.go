@@ -63,6 +63,14 @@ func (g *Gate) Reconfigure(cfg Config) error {
 	return err
 }
 
+// Accepts returns why Reconfigure would not take a configuration, or nil. It
+// changes nothing.
+func (g *Gate) Accepts(cfg Config) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Accepts(cfg)
+}
+
 // States returns the state of every class, by index.
 func (g *Gate) States() []boundary.ClassState {
 	now := g.Now()

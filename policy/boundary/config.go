@@ -13,7 +13,11 @@ import (
 type Config struct {
 	Name    string
 	Classes []Class
-	// Seed determines all chance in the machine (the jitter of retry hints).
+	// Unused is a resource that no class uses any more: Classes may be empty.
+	// What waits and runs drains. For Reconfigure.
+	Unused bool
+	// Seed determines all chance in the machine (the jitter of retry hints). It
+	// counts at the start; chance goes on where it is when it is changed.
 	Seed uint64
 	// Strict makes a broken invariant panic, for tests and simulation. Live
 	// it is counted (Machine.Bugs) and the request is admitted or let go.
@@ -57,6 +61,11 @@ const (
 // and few enough for sums to stay far from overflow.
 const SlotsMax = 1 << 24
 
+// ClassesMax is the most classes that a machine knows in its life, those that
+// were removed included: their accounts stay. It is room for a new name a minute
+// for a week, and bounds what a program that invents names can do.
+const ClassesMax = 10_000
+
 // WithDefaults returns the class with every zero value that stands for a
 // default filled in.
 func (c Class) WithDefaults() Class {
@@ -76,7 +85,7 @@ func (c Class) WithDefaults() Class {
 func (c *Config) Validate() error {
 	var errs []error
 	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	if len(c.Classes) == 0 {
+	if len(c.Classes) == 0 && !c.Unused {
 		fault("resource %q has no classes; give it at least one", c.Name)
 	}
 	names := make(map[string]bool, len(c.Classes))

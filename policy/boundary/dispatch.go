@@ -68,12 +68,12 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 
 // needy returns the class that the next free slot goes to, or nil.
 func (m *Machine) needy() *class {
-	for _, c := range m.classes {
+	for _, c := range m.order {
 		if c.Waiting() > 0 && !c.Held && c.Used() < c.Own() {
 			return c
 		}
 	}
-	for _, c := range m.classes {
+	for _, c := range m.order {
 		if c.Waiting() > 0 && !c.Held && c.Used() < c.Most() {
 			return c
 		}

@@ -14,7 +14,9 @@ import (
 // Machine is the boundary of one resource.
 type Machine struct {
 	name    string
-	classes []*class
+	classes []*class // by index
+	order   []*class // in which they come for free slots
+	byName  map[string]*class
 	limiter limit.Limiter
 	limit   int // what limiter says
 	used    int // slots held, over all classes
@@ -48,21 +50,24 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), strict: cfg.Strict}
+	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
 	for i := range cfg.Classes {
 		m.open(cfg.Classes[i])
 	}
+	m.line(cfg)
 	m.relimit()
 	return m, nil
 }
 
 func (m *Machine) open(cfg Class) {
-	m.classes = append(m.classes, &class{
+	c := &class{
 		Pool:  pool.New(cfg.Pool),
 		Class: cfg.WithDefaults(),
 		rule:  cfg.Pool.WhenFull,
 		index: len(m.classes),
-	})
+	}
+	m.classes = append(m.classes, c)
+	m.byName[c.Name] = c
 }
 
 // retire gives back what a closed class was guaranteed, once it has drained.

@@ -18,9 +18,13 @@ func (m *Machine) Drain(now unit.Instant, out *Effects) {
 // longer there takes in nothing, drains and then gives its slots back, but its
 // account stays, and it is the same class again if it comes back. A lowered
 // figure cancels nothing.
+//
+// While a removed class drains it keeps its slots beside those of the others, so
+// that a class which was renamed may run twice its work for as long as the old
+// one's lasts.
 func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error {
-	if err := cfg.Validate(); err != nil {
-		return fmt.Errorf("reconfigure %s: %w", m.name, err)
+	if err := m.Accepts(cfg); err != nil {
+		return err
 	}
 	now = m.advance(now, out)
 	wanted := make(map[string]Class, len(cfg.Classes))
@@ -43,6 +47,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 			m.open(cl)
 		}
 	}
+	m.line(cfg)
 	m.relimit()
 	for _, c := range m.classes {
 		m.admitBlocked(c)
@@ -51,12 +56,42 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	return nil
 }
 
+// Accepts returns why Reconfigure would not take the configuration, or nil. It
+// changes nothing.
+func (m *Machine) Accepts(cfg Config) error {
+	if err := cfg.Validate(); err != nil {
+		return fmt.Errorf("reconfigure %s: %w", m.name, err)
+	}
+	all := len(m.classes)
+	for i := range cfg.Classes {
+		if m.byName[cfg.Classes[i].Name] == nil {
+			all++
+		}
+	}
+	if all > ClassesMax {
+		return fmt.Errorf("reconfigure %s: %d classes since the start, removed ones included; at most %d: restart", m.name, all, ClassesMax)
+	}
+	return nil
+}
+
+// line puts the classes in the order in which they come for free slots: the
+// configuration's, then those that drain.
+func (m *Machine) line(cfg Config) {
+	m.order = m.order[:0]
+	for i := range cfg.Classes {
+		m.order = append(m.order, m.byName[cfg.Classes[i].Name])
+	}
+	for _, c := range m.classes {
+		if c.closed {
+			m.order = append(m.order, c)
+		}
+	}
+}
+
 // ClassIndex returns the index of the class of that name, or -1.
 func (m *Machine) ClassIndex(name string) int {
-	for _, c := range m.classes {
-		if c.Name == name && !c.closed {
-			return c.index
-		}
+	if c := m.byName[name]; c != nil && !c.closed {
+		return c.index
 	}
 	return -1
 }
