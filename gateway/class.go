@@ -12,6 +12,7 @@ import (
 // class is one class of the configuration, ready for requests. It is not
 // changed after it was made.
 type class struct {
+	cfg      config.Class
 	name     string
 	pattern  config.Pattern
 	upstream *upstream
@@ -30,13 +31,17 @@ type class struct {
 	seen *observe.Class
 }
 
-func newClass(c config.Class, u *upstream, g *gate.Gate, index int) *class {
+// newClass makes a class of its configuration. before is the one of that name
+// in the generation before, or nil: what has state that must survive a reload is
+// taken over from it. What only the gate knows of it is filled in when it is
+// adopted.
+func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
 	return &class{
+		cfg:          c,
 		name:         c.Name,
 		pattern:      c.Match.Pattern(),
 		upstream:     u,
 		gate:         g,
-		index:        index,
 		tenant:       c.Tenant.Key,
 		importance:   c.Importance.Key,
 		cost:         c.Tenant.Cost,
@@ -52,7 +57,7 @@ func newClass(c config.Class, u *upstream, g *gate.Gate, index int) *class {
 // classify returns the first class that takes the request, or nil.
 func (g *Gateway) classify(r *http.Request) *class {
 	header := func(name string) string { return headerValue(r, name) }
-	for _, c := range g.classes {
+	for _, c := range g.current.Load().classes {
 		if c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) {
 			return c
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log"
 	"log/slog"
 	"net"
@@ -17,7 +16,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/spillway-dev/spillway/config"
-	"github.com/spillway-dev/spillway/config/assemble"
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/observe"
 )
@@ -58,25 +56,22 @@ const (
 
 // Gateway is a reverse proxy with a gate in front of each upstream.
 type Gateway struct {
-	cfg       *config.Config
-	opts      Options
-	classes   []*class
-	upstreams []*upstream
-	gates     []*gate.Gate
-	names     []string // of the gates' resources
-	seen      *observe.Metrics
-	log       *journal
-	quiet     *log.Logger // what net/http says by itself, at debug
-	hangups   *hangups
-	idle      time.Duration
-	runners   runners
-	flows     flows
+	opts    Options
+	current atomic.Pointer[generation] // in force
+	seen    *observe.Metrics
+	log     *journal
+	quiet   *log.Logger // what net/http says by itself, at debug
+	hangups *hangups
+	idle    time.Duration
+	runners runners
+	flows   flows
 
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
 
 	mu        sync.Mutex
 	abandoned map[*exchange]struct{}
+	retired   []*upstream // that no generation in force uses
 	stopping  bool
 }
 
@@ -95,59 +90,29 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		opts.Logger = logger
 	}
 	g := &Gateway{
-		cfg: cfg, opts: opts,
+		opts:      opts,
 		seen:      observe.New(observe.Options{Version: opts.Version, Registry: opts.Registry}),
 		log:       newJournal(opts.Logger),
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,
 		abandoned: make(map[*exchange]struct{}),
 	}
-	if err := g.build(); err != nil {
+	first, err := g.newGeneration(cfg, nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.adopt(first); err != nil {
 		return nil, err
 	}
 	g.hangups = newHangups()
 	return g, nil
 }
 
-// build makes gates, upstreams and classes of the configuration.
-func (g *Gateway) build() error {
-	byName := make(map[string]*class)
-	for _, r := range assemble.Resources(g.cfg) {
-		gt, err := gate.New(r.Machine)
-		if err != nil {
-			return err
-		}
-		up, err := newUpstream(r.Upstream)
-		if err != nil {
-			return err
-		}
-		g.gates = append(g.gates, gt)
-		g.names = append(g.names, r.Upstream.Name)
-		g.upstreams = append(g.upstreams, up)
-		g.seen.Watch(r.Upstream.Name, gt)
-		for i, c := range r.Classes {
-			k := newClass(c, up, gt, i)
-			k.seen = g.seen.Class(r.Upstream.Name, c.Name)
-			byName[c.Name] = k
-		}
-	}
-	for _, c := range g.cfg.Classes { // across resources, in the file's order
-		k := byName[c.Name]
-		if k == nil {
-			return fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
-		}
-		g.classes = append(g.classes, k)
-	}
-	return nil
-}
-
 // Gate returns the gate of an upstream, or nil. What it tells is what
 // /debug/pools shows.
 func (g *Gateway) Gate(upstream string) *gate.Gate {
-	for i, name := range g.names {
-		if name == upstream {
-			return g.gates[i]
-		}
+	if r := g.current.Load().find(upstream); r != nil {
+		return r.gate
 	}
 	return nil
 }
@@ -190,12 +155,11 @@ func (g *Gateway) Close() {
 	g.mu.Unlock()
 	g.flights.Wait()
 	g.runners.close()
-	for _, u := range g.upstreams {
-		u.close()
+	for _, r := range g.current.Load().resources {
+		r.upstream.close()
+		r.gate.Close()
 	}
-	for _, gt := range g.gates {
-		gt.Close()
-	}
+	g.retire(nil)
 	g.hangups.close()
 	g.log.flush()
 }
@@ -204,10 +168,11 @@ func (g *Gateway) Close() {
 func (g *Gateway) drain(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	errs := make([]error, len(g.gates))
+	resources := g.current.Load().resources
+	errs := make([]error, len(resources))
 	var wait sync.WaitGroup
-	for i, gt := range g.gates {
-		wait.Go(func() { errs[i] = gt.Drain(ctx) })
+	for i, r := range resources {
+		wait.Go(func() { errs[i] = r.gate.Drain(ctx) })
 	}
 	wait.Wait()
 	return errors.Join(errs...)

@@ -49,6 +49,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler)
 		}
+		if refused.Reason == reason.Draining && g.moved(w, r, c) {
+			return
+		}
 		g.refuse(w, r, c, refused)
 		return
 	}

@@ -84,9 +84,9 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 		items = n
 	}
 	all := []poolState{}
-	for i, gt := range g.gates {
-		for k, s := range gt.States() {
-			all = append(all, stateOf(g.names[i], &s, gt.Items(k, items)))
+	for _, r := range g.current.Load().resources {
+		for k, s := range r.gate.States() {
+			all = append(all, stateOf(r.name, &s, r.gate.Items(k, items)))
 		}
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {

@@ -26,6 +26,7 @@ const (
 
 // upstream is a service and the connections to it.
 type upstream struct {
+	cfg  config.Upstream
 	name string
 	url  *url.URL
 	// main speaks what the URL says; grpc always speaks HTTP/2, without which
@@ -39,7 +40,7 @@ func newUpstream(u config.Upstream) (*upstream, error) {
 	if err != nil || target.Host == "" {
 		return nil, fmt.Errorf("upstream %s: its URL has no host; write it like http://127.0.0.1:9001", u.Name)
 	}
-	up := &upstream{name: u.Name, url: target}
+	up := &upstream{cfg: u, name: u.Name, url: target}
 	switch target.Scheme {
 	case "h2c":
 		target.Scheme = "http"

@@ -1,0 +1,262 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/config/assemble"
+	"github.com/spillway-dev/spillway/gate"
+)
+
+// generation is a configuration made ready for requests. It is never changed;
+// a reload makes another, and what of it did not change is the same object in
+// both. A request keeps the one that it was classified by, through its class.
+//
+// Whatever a capability makes of the configuration as a whole is a field here,
+// made in newGeneration from the configuration and, where it has state that must
+// survive, from the generation before; what it makes of a class or an upstream is
+// made in newClass or newUpstream.
+type generation struct {
+	number    int64 // counts from 1
+	cfg       *config.Config
+	resources []*resource // in the order in which they first came, unused ones included
+	classes   []*class    // in the file's order: the first that matches takes the request
+}
+
+// resource is a gate and the upstream it protects. Gates are kept by the
+// upstream's name for as long as the process lives: what waits and runs, every
+// count and everything measured is theirs.
+type resource struct {
+	name     string
+	gate     *gate.Gate
+	upstream *upstream
+	machine  gate.Config
+}
+
+// plan is a generation that is not in force yet, and what there is to be done to
+// put it there. Making one changes nothing.
+type plan struct {
+	*generation
+	fresh   []*resource // whose gates are new
+	retired []*upstream // that nothing in the new generation uses
+}
+
+// newGeneration makes the generation for a configuration that passed validation
+// and has its defaults filled in. before is nil for the first. Nothing of it is
+// used yet; discard takes back what was made.
+func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan, err error) {
+	p = &plan{generation: &generation{number: 1, cfg: cfg}}
+	if before == nil {
+		before = new(generation)
+	}
+	p.number = before.number + 1
+	defer func() {
+		if err != nil {
+			p.discard()
+		}
+	}()
+	classes := make(map[string]config.Class)
+	for _, r := range assemble.Resources(cfg) {
+		if err := p.resource(r, before); err != nil {
+			return nil, err
+		}
+		for _, c := range r.Classes {
+			classes[c.Name] = c
+		}
+	}
+	for _, old := range before.resources {
+		if p.find(old.name) == nil { // nobody uses it any more: it drains
+			p.resources = append(p.resources, &resource{name: old.name, gate: old.gate, upstream: old.upstream,
+				machine: gate.Config{Name: old.name, Unused: true}})
+		}
+	}
+	// In the order in which they first came, whatever the file's is by now.
+	slices.SortStableFunc(p.resources, func(a, b *resource) int { return before.rank(a.name) - before.rank(b.name) })
+	for _, c := range cfg.Classes {
+		r := p.find(c.Upstream)
+		if r == nil {
+			return nil, fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
+		}
+		p.classes = append(p.classes, g.class(classes[c.Name], r, before))
+	}
+	p.retire(before)
+	return p, nil
+}
+
+// resource adds the resource of a new configuration: with its old gate, if there
+// was one, and with its old upstream, if that is as it was.
+func (p *plan) resource(r assemble.Resource, before *generation) (err error) {
+	n := &resource{name: r.Upstream.Name, machine: r.Machine}
+	if old := before.find(n.name); old != nil {
+		n.gate = old.gate
+		if sameService(old.upstream.cfg, r.Upstream) {
+			n.upstream = old.upstream
+		}
+		if err := n.gate.Accepts(n.machine); err != nil {
+			return err
+		}
+	} else {
+		if n.gate, err = gate.New(n.machine); err != nil {
+			return err
+		}
+		p.fresh = append(p.fresh, n)
+	}
+	if n.upstream == nil {
+		if n.upstream, err = newUpstream(r.Upstream); err != nil {
+			return err
+		}
+	}
+	p.resources = append(p.resources, n)
+	return nil
+}
+
+// sameService reports whether two configurations of an upstream speak of the same
+// service, reached in the same way. What only plan and sim go by is left out.
+func sameService(a, b config.Upstream) bool {
+	a.Slots, b.Slots = 0, 0
+	a.Service, b.Service = config.Service{}, config.Service{}
+	return reflect.DeepEqual(a, b)
+}
+
+// class returns the class for its configuration: the one there was, if all that
+// it is made of is as it was.
+func (g *Gateway) class(c config.Class, r *resource, before *generation) *class {
+	i := slices.IndexFunc(before.classes, func(k *class) bool { return k.name == c.Name })
+	if i < 0 {
+		return newClass(c, r.upstream, r.gate, nil)
+	}
+	old := before.classes[i]
+	if old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
+		return old
+	}
+	return newClass(c, r.upstream, r.gate, old)
+}
+
+// retire finds the upstreams that were in use and are no more.
+func (p *plan) retire(before *generation) {
+	for _, old := range before.resources {
+		if old.upstream != p.find(old.name).upstream {
+			p.retired = append(p.retired, old.upstream)
+		}
+	}
+}
+
+// discard takes back what was made for a generation that does not come.
+func (p *plan) discard() {
+	for _, r := range p.fresh {
+		r.gate.Close()
+	}
+}
+
+// adopt puts a planned generation into force. What runs keeps what it has. It
+// is called by one goroutine at a time.
+func (g *Gateway) adopt(p *plan) error {
+	before := g.current.Load()
+	// First every class is there that the new generation knows, with those it
+	// does not know any more still open.
+	for _, r := range p.resources {
+		if old := before.find(r.name); old != nil && !reflect.DeepEqual(old.machine, r.machine) {
+			if err := r.gate.Reconfigure(r.both(old)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range p.classes {
+		if c.seen == nil { // it is new, and nobody else can see it yet
+			c.index = c.gate.Class(c.name)
+			c.seen = g.seen.Class(c.upstream.name, c.name)
+		}
+	}
+	for _, r := range p.fresh {
+		g.seen.Watch(r.name, r.gate)
+	}
+	g.current.Store(p.generation)
+	// From here on nothing new is offered to the classes that are gone but by
+	// requests that were on their way; those are offered again, see moved.
+	for _, r := range p.resources {
+		if old := before.find(r.name); old != nil && len(r.both(old).Classes) > len(r.machine.Classes) {
+			if err := r.gate.Reconfigure(r.machine); err != nil {
+				return err
+			}
+		}
+	}
+	g.retire(p.retired)
+	return nil
+}
+
+// both is the new configuration of a resource's gate, with the classes beside it
+// that are about to be removed, as they were.
+func (r *resource) both(old *resource) gate.Config {
+	cfg := r.machine
+	cfg.Classes = slices.Clone(cfg.Classes)
+	for _, c := range old.machine.Classes {
+		if !slices.ContainsFunc(cfg.Classes, func(n gate.Class) bool { return n.Name == c.Name }) {
+			cfg.Classes = append(cfg.Classes, c)
+		}
+	}
+	return cfg
+}
+
+// config returns the configuration in force, with its defaults.
+func (g *Gateway) config() *config.Config { return g.current.Load().cfg }
+
+// find returns the resource of an upstream, or nil.
+func (n *generation) find(upstream string) *resource {
+	if i := n.rank(upstream); n != nil && i < len(n.resources) {
+		return n.resources[i]
+	}
+	return nil
+}
+
+// rank is the place of a resource, or one after all of them.
+func (n *generation) rank(upstream string) int {
+	if n == nil {
+		return 0
+	}
+	for i, r := range n.resources {
+		if r.name == upstream {
+			return i
+		}
+	}
+	return len(n.resources)
+}
+
+// moved offers a request again whose class was removed between the moment in
+// which it was classified and that in which it was offered: a reload loses
+// nobody. It reports whether the request has been answered.
+func (g *Gateway) moved(w http.ResponseWriter, r *http.Request, c *class) bool {
+	if g.draining.Load() {
+		return false
+	}
+	switch now := g.classify(r); now {
+	case c:
+		return false
+	case nil:
+		g.unroutable(w, r, http.StatusNotFound)
+	default:
+		g.admit(w, r, now)
+	}
+	return true
+}
+
+// retire closes the connections of upstreams that nothing new uses. Calls that
+// run keep theirs, which are closed when they end; those that a late request
+// makes are closed when they have been idle for idleTimeout.
+func (g *Gateway) retire(upstreams []*upstream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.retired = append(g.retired, upstreams...)
+	if over := len(g.retired) - retiredMost; over > 0 {
+		g.retired = slices.Delete(g.retired, 0, over)
+	}
+	for _, u := range g.retired {
+		u.close()
+	}
+}
+
+// retiredMost bounds how many retired upstreams are remembered so that Close
+// need not leave their idle connections to their timeout.
+const retiredMost = 64
