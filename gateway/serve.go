@@ -34,9 +34,9 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	}
 	server, administration := g.server(), g.adminServer()
 	failed := make(chan error, 2)
-	go func() { failed <- serve(server, front, g.cfg.TLS.Cert.Value(), g.cfg.TLS.Key.Value()) }()
+	go func() { failed <- serve(server, front, g.config().TLS.Cert.Value(), g.config().TLS.Key.Value()) }()
 	go func() { failed <- serve(administration, admin, "", "") }()
-	g.log.Info("listening", "address", front.Addr().String(), "admin", admin.Addr().String(), "tls", !g.cfg.TLS.Cert.IsZero())
+	g.log.Info("listening", "address", front.Addr().String(), "admin", admin.Addr().String(), "tls", !g.config().TLS.Cert.IsZero())
 	if a, ok := admin.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		g.log.Warn("the admin listener has no login and is not on loopback: whoever reaches it sees tenants' names and traffic",
 			"admin", admin.Addr().String(), "fix", `admin: "127.0.0.1:9900"`)
@@ -83,12 +83,12 @@ func (g *Gateway) wind(server *http.Server) {
 func (g *Gateway) listen() (front, admin net.Listener, err error) {
 	front, admin = g.opts.Listener, g.opts.AdminListener
 	if front == nil {
-		if front, err = net.Listen("tcp", g.cfg.Listen.Value()); err != nil {
+		if front, err = net.Listen("tcp", g.config().Listen.Value()); err != nil {
 			return nil, nil, fmt.Errorf("listen: %w; choose a free address with listen: in the configuration", err)
 		}
 	}
 	if admin == nil {
-		if admin, err = net.Listen("tcp", g.cfg.Admin.Value()); err != nil {
+		if admin, err = net.Listen("tcp", g.config().Admin.Value()); err != nil {
 			front.Close()
 			return nil, nil, fmt.Errorf("admin: %w; choose a free address with admin: in the configuration", err)
 		}
