@@ -2,7 +2,6 @@ package config
 
 import (
 	"math"
-	"net"
 	"net/netip"
 	"net/textproto"
 	"net/url"
@@ -55,6 +54,7 @@ func parent(path string) string {
 func (k *checker) all() {
 	k.ranges(reflect.ValueOf(*k.cfg), "")
 	k.listeners()
+	k.limits()
 	full := k.cfg.WithDefaults()
 	for _, u := range k.cfg.Upstreams {
 		k.upstream(u, join("upstreams", u.Name))
@@ -63,31 +63,6 @@ func (k *checker) all() {
 		k.class(k.cfg.Classes[i], c, join("classes", c.Name))
 	}
 	k.shadowed(full.Classes)
-}
-
-func (k *checker) listeners() {
-	for _, l := range []struct {
-		key  string
-		text Text
-	}{{"listen", k.cfg.Listen}, {"admin", k.cfg.Admin}} {
-		if l.text.IsZero() && !k.written(l.key) {
-			continue
-		}
-		_, port, err := net.SplitHostPort(l.text.Value())
-		n, perr := strconv.Atoi(port)
-		if err != nil || perr != nil || n < 0 || n > math.MaxUint16 || !allDigits(port) {
-			k.report(l.key, `write host:port, as in "127.0.0.1:8080", or ":8080" for every address`, "is not an address")
-		}
-	}
-	c := k.cfg
-	if port(c.Listen) != "0" && !c.Listen.IsZero() && c.Listen.Value() == c.Admin.Value() {
-		k.report("admin", "give it another port", "is the same address as listen")
-	}
-}
-
-func port(t Text) string {
-	_, p, _ := net.SplitHostPort(t.Value())
-	return p
 }
 
 func (k *checker) upstream(u Upstream, at string) {

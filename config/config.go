@@ -8,9 +8,10 @@ import (
 // Config is the whole file, in the order one writes it.
 type Config struct {
 	Version   int        `yaml:"version" default:"1" min:"1" max:"1" doc:"The format's version; leads the file."`
-	Listen    Text       `yaml:"listen" default:":8080" doc:"Address that callers connect to, host:port."`
-	Admin     Text       `yaml:"admin" default:"127.0.0.1:9900" doc:"Address of dashboard, metrics, health and API, host:port; loopback unless said otherwise."`
-	TLS       TLS        `yaml:"tls" doc:"Certificate for listen; needed for HTTP/2 with browsers and most clients. Without it listen speaks plain HTTP/1.1 and h2c."`
+	Listen    Listeners  `yaml:"listen" default:":8080" items:"100" doc:"Where callers connect: an address, or a list of addresses and listeners with keys of their own."`
+	Admin     Admin      `yaml:"admin" default:"127.0.0.1:9900" doc:"Where dashboard, metrics, health and API are: an address, or keys; loopback unless said otherwise."`
+	TLS       TLS        `yaml:"tls" doc:"Certificate of every listener that has none of its own; needed for HTTP/2 with browsers and most clients. Without it listen speaks plain HTTP/1.1 and h2c."`
+	Limits    Limits     `yaml:"limits" doc:"What one caller or connection may cost that does nothing useful."`
 	Log       Log        `yaml:"log" doc:"What is logged, to stderr."`
 	Seed      int64      `yaml:"seed" default:"1" min:"1" doc:"Seed of every random choice: jitter, sampling, slices."`
 	Upstreams []Upstream `yaml:"upstreams" items:"1000" required:"true" doc:"The services protected, by name."`
@@ -20,12 +21,6 @@ type Config struct {
 	Trust     Trust      `yaml:"trust" doc:"Who may claim what; the rest is lowered, not obeyed."`
 
 	src *source
-}
-
-// TLS is the certificate of a listener, in PEM files.
-type TLS struct {
-	Cert Text `yaml:"cert" required:"true" doc:"Path of the certificate chain, leaf first. A path beginning with file: is read for the path."`
-	Key  Text `yaml:"key" required:"true" doc:"Path of its private key."`
 }
 
 // Log says what is logged.

@@ -38,7 +38,8 @@ func TestClassesKeepTheirOrder(t *testing.T) {
 // Each default tag, which the reference prints, is what WithDefaults fills in.
 func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	client := Key{Kind: FromClient}
-	c := (&Config{Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}}}}).WithDefaults()
+	ca := TLS{ClientCA: Literal("ca.pem")}
+	c := (&Config{TLS: ca, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {
@@ -69,6 +70,10 @@ func show(x reflect.Value) any {
 	switch v := x.Interface().(type) {
 	case Text:
 		return v.String()
+	case Listeners:
+		return v[0].Address.String()
+	case Admin:
+		return v.Address.String()
 	case written:
 		return v.format()
 	}
@@ -314,7 +319,7 @@ func TestWarningsOfLaterKeys(t *testing.T) {
 
 func TestDefaultIsAnEmptyFileFilledIn(t *testing.T) {
 	c := Default()
-	if c.Listen.Value() != ":8080" || c.Admin.Value() != "127.0.0.1:9900" || c.Seed != 1 || c.Version != 1 {
+	if c.Listen[0].Address.Value() != ":8080" || c.Admin.Address.Value() != "127.0.0.1:9900" || c.Seed != 1 || c.Version != 1 {
 		t.Errorf("got %+v", c)
 	}
 	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "upstreams is missing") {

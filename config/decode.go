@@ -125,6 +125,8 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 		} else if err := v.Addr().Interface().(*Text).resolve(n.Value, d.world); err != nil {
 			d.fail(at, path, err)
 		}
+	case isWord && isShort(t):
+		d.value(n, reflect.ValueOf(v.Addr().Interface().(shortened).short()).Elem(), path)
 	case isWord && isScalar(t):
 		if err := v.Addr().Interface().(scalar).parse(n.ShortTag(), n.Value); err != nil {
 			d.fail(at, path, err)
@@ -299,6 +301,11 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	case n.Kind == yaml.ScalarNode && v.Type() == wordsType:
 		one := reflect.New(elem).Elem()
 		d.word(n, n, one, path)
+		v.Set(reflect.Append(v, one))
+		return
+	case n.Kind != yaml.SequenceNode && v.Type() == listenersType:
+		one := reflect.New(elem).Elem()
+		d.value(n, one, path)
 		v.Set(reflect.Append(v, one))
 		return
 	case n.Kind != yaml.SequenceNode:

@@ -40,12 +40,23 @@ func (c *Config) WithDefaults() *Config {
 	out := clone(reflect.ValueOf(*c)).Interface().(Config)
 	out.Version = cmp.Or(out.Version, 1)
 	out.Seed = cmp.Or(out.Seed, 1)
-	if out.Listen.IsZero() {
-		out.Listen = Literal(defaultListen)
+	out.TLS.fill()
+	out.Admin.TLS.fill()
+	if len(out.Listen) == 0 {
+		out.Listen = Listen(defaultListen)
 	}
-	if out.Admin.IsZero() {
-		out.Admin = Literal(defaultAdmin)
+	for i := range out.Listen {
+		out.Listen[i].TLS.fill()
+		if out.Listen[i].TLS == (TLS{}) {
+			out.Listen[i].TLS = out.TLS
+		}
 	}
+	if out.Admin.Address.IsZero() {
+		out.Admin.Address = Literal(defaultAdmin)
+	}
+	out.Admin.OpenHealth = cmp.Or(out.Admin.OpenHealth, On)
+	out.Admin.Insecure = cmp.Or(out.Admin.Insecure, Off)
+	out.Limits.fill()
 	out.Log.Format = cmp.Or(out.Log.Format, LogText)
 	out.Log.Level = cmp.Or(out.Log.Level, "info")
 	for i := range out.Upstreams {

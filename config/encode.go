@@ -19,6 +19,10 @@ func encode(v reflect.Value) *yaml.Node {
 	switch {
 	case t == textType:
 		return word("!!str", v.Interface().(Text).raw)
+	case isShort(t) && onlyShort(v):
+		return encode(v.FieldByName("Address"))
+	case t == listenersType && v.Len() == 1:
+		return encode(v.Index(0))
 	case isScalar(t) && hasScalar(v):
 		text := v.Interface().(written).format()
 		if t == reflect.TypeFor[Slots]() {

@@ -68,6 +68,11 @@ func typeSchema(t reflect.Type, f field, path string, defs map[string]any) map[s
 	case t.Kind() == reflect.Slice && isNamed(t.Elem()):
 		return map[string]any{"type": "object", "additionalProperties": ref(t.Elem(), join(path, "NAME"), defs), "maxProperties": f.items,
 			"minProperties": minItems(f), "propertyNames": map[string]any{"pattern": "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$"}}
+	case t == listenersType:
+		one := anyOf(map[string]any{"type": "string", "minLength": 1}, ref(t.Elem(), path, defs))
+		return anyOf(one["anyOf"].([]map[string]any)[0], one["anyOf"].([]map[string]any)[1], map[string]any{"type": "array", "items": one, "minItems": 1, "maxItems": f.items})
+	case isShort(t):
+		return anyOf(map[string]any{"type": "string", "minLength": 1}, ref(t, path, defs))
 	case isTuple(t):
 		var items []any
 		for _, g := range fieldsOf(t) {
@@ -161,6 +166,10 @@ func kindName(t reflect.Type) string {
 		return "text, ${NAME}, file:PATH"
 	case t == wordsType:
 		return "text or list"
+	case t == listenersType:
+		return "address, keys, or list of them"
+	case isShort(t):
+		return "address or keys"
 	case isTuple(t):
 		return "[share, duration]"
 	case isScalar(t):

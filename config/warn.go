@@ -1,16 +1,11 @@
 package config
 
-import (
-	"net"
-	"net/netip"
-)
+import "net/netip"
 
 // wise warns of what is allowed and probably not meant.
 func (k *checker) wise() {
 	full := k.cfg.WithDefaults()
-	if host, _, err := net.SplitHostPort(full.Admin.Value()); err == nil && !isLoopback(host) {
-		k.advise("admin", "use 127.0.0.1, or see that only operators can reach it", "is open to other machines and asks for no login")
-	}
+	k.wiseAdmin()
 	for _, u := range full.Upstreams {
 		k.share(u, full.Classes)
 	}

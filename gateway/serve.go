@@ -83,12 +83,12 @@ func (g *Gateway) wind(server *http.Server) {
 func (g *Gateway) listen() (front, admin net.Listener, err error) {
 	front, admin = g.opts.Listener, g.opts.AdminListener
 	if front == nil {
-		if front, err = net.Listen("tcp", g.config().Listen.Value()); err != nil {
+		if front, err = net.Listen("tcp", g.config().Listen[0].Address.Value()); err != nil {
 			return nil, nil, fmt.Errorf("listen: %w; choose a free address with listen: in the configuration", err)
 		}
 	}
 	if admin == nil {
-		if admin, err = net.Listen("tcp", g.config().Admin.Value()); err != nil {
+		if admin, err = net.Listen("tcp", g.config().Admin.Address.Value()); err != nil {
 			front.Close()
 			return nil, nil, fmt.Errorf("admin: %w; choose a free address with admin: in the configuration", err)
 		}

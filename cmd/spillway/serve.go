@@ -2,8 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"net"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -33,11 +31,14 @@ drains on SIGTERM or interrupt. Health, metrics and what waits are on the admin 
 			if err != nil {
 				return err
 			}
-			if err := address("--listen", listen, &cfg.Listen); err != nil {
-				return err
+			if listen != "" {
+				cfg.Listen = config.Listen(listen)
 			}
-			if err := address("--admin", admin, &cfg.Admin); err != nil {
-				return err
+			if admin != "" {
+				cfg.Admin.Address = config.Literal(admin)
+			}
+			if err := cfg.Validate(); err != nil {
+				return usage(err)
 			}
 			o.Version = versionText()
 			g, err := gateway.New(cfg, o)
@@ -58,18 +59,6 @@ drains on SIGTERM or interrupt. Health, metrics and what waits are on the admin 
 	f.DurationVar(&o.StreamIdle, "stream-idle", gateway.StreamIdleDefault, "how long an answer that has begun may stand still")
 	f.BoolVar(&o.Pprof, "pprof", false, "add /debug/pprof to the admin listener")
 	return c
-}
-
-// address puts the address that a flag gives in the place of the file's.
-func address(flag, given string, to *config.Text) error {
-	if given == "" {
-		return nil
-	}
-	if _, _, err := net.SplitHostPort(given); err != nil {
-		return usage(fmt.Errorf("%s %q: write an address with a port, as in :8080 or 127.0.0.1:9900", flag, given))
-	}
-	*to = config.Literal(given)
-	return nil
 }
 
 // serveConfig is the file, or what --upstream stands for.
