@@ -21,6 +21,7 @@ type Class struct {
 	Tenant      Tenant     `yaml:"tenant" doc:"Whom slots are shared fairly between. Default: one tenant for all."`
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
 	Call        Call       `yaml:"call" doc:"How the upstream is called."`
+	Operator    Operator   `yaml:"operator" doc:"What an operator's signal does to it; see docs/operate.md."`
 	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Whether decisions are carried out, only counted, or carried out for a share of requests."`
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`
 	Ladder      []Rung     `yaml:"ladder" items:"16" doc:"Cheaper answers below the primary, best first."`

@@ -13,6 +13,8 @@ type Config struct {
 	TLS       TLS        `yaml:"tls" doc:"Certificate of every listener that has none of its own; needed for HTTP/2 with browsers and most clients. Without it listen speaks plain HTTP/1.1 and h2c."`
 	Limits    Limits     `yaml:"limits" doc:"What one caller or connection may cost that does nothing useful."`
 	Log       Log        `yaml:"log" doc:"What is logged, to stderr."`
+	Reload    Reload     `yaml:"reload" doc:"When a change of the file is taken over."`
+	Ready     Ready      `yaml:"ready" doc:"When /readyz says no besides while it drains."`
 	Seed      int64      `yaml:"seed" default:"1" min:"1" doc:"Seed of every random choice: jitter, sampling, slices."`
 	Upstreams []Upstream `yaml:"upstreams" items:"1000" required:"true" doc:"The services protected, by name."`
 	Classes   []Class    `yaml:"classes" items:"1000" required:"true" doc:"Classes by name, in order: the first whose match fits takes the request. Each has a pool of its own."`

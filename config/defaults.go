@@ -57,6 +57,8 @@ func (c *Config) WithDefaults() *Config {
 	out.Admin.OpenHealth = cmp.Or(out.Admin.OpenHealth, On)
 	out.Admin.Insecure = cmp.Or(out.Admin.Insecure, Off)
 	out.Limits.fill()
+	out.Reload.fill()
+	out.Ready.fill()
 	out.Log.Format = cmp.Or(out.Log.Format, LogText)
 	out.Log.Level = cmp.Or(out.Log.Level, "info")
 	for i := range out.Upstreams {
@@ -64,6 +66,7 @@ func (c *Config) WithDefaults() *Config {
 		if u.URL.IsZero() && len(u.URLs) == 1 {
 			u.URL, u.URLs = u.URLs[0], nil
 		}
+		u.fill()
 	}
 	for i := range out.Classes {
 		k := &out.Classes[i]
@@ -115,6 +118,7 @@ func (k *Class) fill() {
 	if k.Call.Retries > 0 && k.Call.RetryBudget == (RetryBudget{}) {
 		k.Call.RetryBudget.Percent = defaultRetryBudget
 	}
+	k.Operator.fill()
 	if k.Mode == (Mode{}) {
 		k.Mode.Kind = ModeEnforce
 	}
