@@ -4,7 +4,6 @@ import (
 	"math"
 	"net/netip"
 	"net/textproto"
-	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
@@ -63,49 +62,6 @@ func (k *checker) all() {
 		k.class(k.cfg.Classes[i], c, join("classes", c.Name))
 	}
 	k.shadowed(full.Classes)
-}
-
-func (k *checker) upstream(u Upstream, at string) {
-	switch {
-	case u.URL.IsZero() && len(u.URLs) == 0 && k.doubtful(join(at, "urls")):
-	case u.URL.IsZero() && len(u.URLs) == 0:
-		k.missing(at, "url", `add it, as in url: "http://127.0.0.1:9001"`)
-	case !u.URL.IsZero() && len(u.URLs) > 0:
-		k.report(join(at, "urls"), "keep one of the two", "and url are both written")
-	case !u.URL.IsZero():
-		k.url(u.URL, join(at, "url"))
-	}
-	for i, t := range u.URLs {
-		k.url(t, join(join(at, "urls"), strconv.Itoa(i)))
-	}
-	sum := 0.0
-	for _, s := range u.Service.Mix {
-		sum += s.Share
-	}
-	if len(u.Service.Mix) > 0 && math.Abs(sum-1) > 1e-6 {
-		k.report(join(join(at, "service"), "mix"), "make the shares sum to 1", "has shares that sum to %s", strconv.FormatFloat(sum, 'g', 6, 64))
-	}
-	if k.written(join(at, "service")) && u.Service.Mean() == 0 {
-		k.report(join(at, "service"), "give a time such as 100ms, or leave it out", "says nothing")
-	}
-}
-
-// url never shows the text: it may hold a password or come from a secret.
-func (k *checker) url(t Text, at string) {
-	u, err := url.Parse(t.Value())
-	schemes := []string{"http", "https", "h2c"}
-	switch {
-	case err != nil:
-		k.report(at, `write it as in "http://127.0.0.1:9001"`, "is not a URL")
-	case !slices.Contains(schemes, u.Scheme):
-		k.report(at, `begin it with http://, https:// or h2c://`, "has no scheme that is known")
-	case u.Hostname() == "":
-		k.report(at, `write it as in "http://127.0.0.1:9001"`, "names no host")
-	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		k.report(at, "end it with the path", "has a query or fragment")
-	case u.Port() != "" && !validPort(u.Port()):
-		k.report(at, "use a port from 1 to 65535", "has a port that does not exist")
-	}
 }
 
 func validPort(s string) bool {

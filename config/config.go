@@ -31,15 +31,6 @@ type Log struct {
 	Level  LogLevel  `yaml:"level" default:"info" doc:"The least severe line that is written. Refusals are logged sampled at info and in full at debug."`
 }
 
-// Upstream is a resource: a service, one copy or several.
-type Upstream struct {
-	Name    string  `yaml:"-"`
-	URL     Text    `yaml:"url" doc:"Where it is: http://, https:// or h2c:// (HTTP/2 without TLS, for gRPC), host, optional port and path prefix."`
-	URLs    []Text  `yaml:"urls" items:"100" doc:"Instead of url: the copies of it."`
-	Slots   int     `yaml:"slots" min:"1" max:"1000000" large:"10000" doc:"How many requests it can work on at once. Known capacity, for plan and sim; classes are held to their own slots."`
-	Service Service `yaml:"service" doc:"How long it works on one: a duration, or a mix of them. For plan and sim."`
-}
-
 // Service is a service time: one duration, or a mix of several.
 type Service struct {
 	Fixed Duration `yaml:"-"` // set when one duration was written

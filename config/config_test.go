@@ -128,7 +128,7 @@ func TestForUpstream(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"127.0.0.1:9001":  `config: upstreams.app.url is not a URL; write it as in "http://127.0.0.1:9001"`,
-		"localhost:9001":  "config: upstreams.app.url has no scheme that is known; begin it with http://, https:// or h2c://",
+		"localhost:9001":  "config: upstreams.app.url has no scheme that is known; begin it with http://, https://, h2c:// or unix:/",
 		"":                `config: upstreams.app.url is missing; add it, as in url: "http://127.0.0.1:9001"`,
 		"http://${HOME}/": "config: upstreams.app.url is not a URL; write it as in \"http://127.0.0.1:9001\"",
 	} {

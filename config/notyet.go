@@ -22,7 +22,6 @@ var notYet = []notBuilt{
 	{"quotas", "quotas", "remove it"},
 	{"ledger", "the ledger", "remove it"},
 	{"trust", "trust", "remove it"},
-	{"upstreams.*.urls.1", "several copies of an upstream", "name one URL"},
 	{"classes.*.match.expr", "expressions", "use path, method, host and headers"},
 	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},

@@ -30,7 +30,7 @@ func Reference() []byte {
 	b.WriteString("\n## Not yet\n\nUnderstood, and refused with a line that says so, until the capability exists:\n\n| key or value | comes with | today |\n| --- | --- | --- |\n")
 	for _, n := range notYet {
 		key := strings.ReplaceAll(strings.ReplaceAll(n.path, "*", "NAME"), "=", ": ")
-		key = strings.Replace(strings.Replace(key, ": %", ": N%", 1), ".urls.1", ".urls (a second)", 1)
+		key = strings.Replace(key, ": %", ": N%", 1)
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, n.what, n.instead)
 	}
 	return b.Bytes()

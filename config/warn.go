@@ -8,6 +8,7 @@ func (k *checker) wise() {
 	k.wiseAdmin()
 	for _, u := range full.Upstreams {
 		k.share(u, full.Classes)
+		k.unwiseUpstream(u, full.Classes)
 	}
 	everything := false
 	for _, c := range full.Classes {
