@@ -11,6 +11,7 @@ import (
 
 	"github.com/spillway-dev/spillway/workload"
 	"github.com/spillway-dev/spillway/workload/dice"
+	"github.com/spillway-dev/spillway/workload/internal/lines"
 )
 
 // Options of a Reader. The zero value reads a file whose header a preset knows.
@@ -31,7 +32,7 @@ type Reader struct {
 	options Options
 	name    string
 	file    io.Closer
-	lines   *lines
+	lines   *lines.Reader
 	layout  layout
 	mapping Mapping
 	bound   binding
@@ -132,10 +133,10 @@ func New(in io.Reader, name string, options Options) (*Reader, error) {
 
 func (r *Reader) open(in io.Reader) error {
 	var err error
-	if r.lines, err = newLines(in); err != nil {
+	if r.lines, err = lines.New(in); err != nil {
 		return err
 	}
-	line, err := r.lines.next()
+	line, err := r.lines.Next()
 	if errors.Is(err, io.EOF) {
 		return errors.New("it is empty")
 	} else if err != nil {

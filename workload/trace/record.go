@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/workload"
+	"github.com/spillway-dev/spillway/workload/internal/lines"
 )
 
 // read returns the next line that is usable and wanted.
@@ -16,9 +17,9 @@ func (r *Reader) read() (pending, error) {
 	for {
 		line, err := r.first, error(nil)
 		if r.first = nil; line == nil {
-			line, err = r.lines.next()
+			line, err = r.lines.Next()
 		}
-		if err != nil && !errors.Is(err, errLongLine) {
+		if err != nil && !errors.Is(err, lines.ErrLong) {
 			return pending{}, err
 		}
 		if err == nil {
@@ -42,7 +43,7 @@ func (r *Reader) damaged(err error) {
 	r.stats.Damaged++
 	if len(r.stats.First) < keptDamages {
 		reason := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", " "), "?")
-		r.stats.First = append(r.stats.First, Damage{r.lines.number, reason})
+		r.stats.First = append(r.stats.First, Damage{r.lines.Number(), reason})
 	}
 }
 
