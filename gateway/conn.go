@@ -18,6 +18,11 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 // behind a server that is not ours.
 func connOf(r *http.Request) net.Conn {
 	c, _ := r.Context().Value(connKey{}).(net.Conn)
+	return below(c)
+}
+
+// below returns the connection that others are wrapped around.
+func below(c net.Conn) net.Conn {
 	for {
 		wrapped, ok := c.(interface{ NetConn() net.Conn })
 		if !ok {

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/spillway-dev/spillway/gateway/wire"
 )
 
 // The headers in which callers name a deadline, and in which it travels on.
@@ -127,6 +129,27 @@ func passDeadline(h http.Header, left time.Duration, grpc, callerNamed bool) {
 	} else if ok || grpc && callerNamed {
 		h[headerGRPCTimeout] = []string{formatGRPCTimeout(left)}
 	}
+}
+
+// ofDeadline lists the headers that passDeadline writes.
+func ofDeadline(name string) bool {
+	return name == headerEnvoyExpected || name == headerEnvoyTimeout || name == headerGRPCTimeout
+}
+
+// appendDeadline is passDeadline for a request that is put together as text, and
+// is not gRPC.
+func appendDeadline(b []byte, h http.Header, left time.Duration, callerNamed bool) []byte {
+	left = max(left, time.Millisecond)
+	var digits [20]byte
+	millis := string(strconv.AppendInt(digits[:0], left.Milliseconds(), 10))
+	b = wire.AppendField(b, headerEnvoyExpected, millis)
+	if _, ok := h[headerEnvoyTimeout]; ok {
+		b = wire.AppendField(b, headerEnvoyTimeout, millis)
+	}
+	if _, ok := h[headerGRPCTimeout]; ok && callerNamed {
+		b = wire.AppendField(b, headerGRPCTimeout, formatGRPCTimeout(left))
+	}
+	return b
 }
 
 // formatGRPCTimeout renders a duration in the finest unit that fits into eight

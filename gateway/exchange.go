@@ -41,16 +41,22 @@ type exchange struct {
 	named   bool // the caller named a deadline
 
 	*overdue
+	// A plain call; see there.
+	hold     hold
+	timedOut atomic.Bool // the call took longer than it may
+	direct   bool        // what is written of the answer leaves at once
+
+	// Any other.
 	state   atomic.Int32 // calling, then answered or left
 	out     *http.Request
 	sending sending
 	cancel  context.CancelCauseFunc
 	upload  *upload
+	proxy   httputil.ReverseProxy // here, for it would be an allocation elsewhere
+
 	body    *flow // nil until an answer flows
 	flowing flow
 	cap     *time.Timer // set when the handler leaves
-
-	proxy httputil.ReverseProxy // here, for it would be an allocation elsewhere
 
 	// The handler's alone.
 	mine    bool // to finish the permit
@@ -76,12 +82,16 @@ func (e *refusedError) Error() string { return e.Refusal.Error() }
 
 // serve calls the upstream and answers the caller.
 func (x *exchange) serve() {
+	if body, ok := x.plain(); ok {
+		x.servePlain(body)
+		return
+	}
 	defer x.finish()
 	x.proxy.Rewrite = silence
 	x.proxy.Transport = x
 	x.proxy.BufferPool = buffers
 	x.proxy.ErrorLog = x.gateway.quiet
-	x.proxy.ModifyResponse = x.mark
+	x.proxy.ModifyResponse = x.markAnswer
 	x.proxy.ErrorHandler = x.failed
 	x.proxy.ServeHTTP(x.w, x.in)
 }
@@ -156,7 +166,7 @@ func (x *exchange) callInTime() (*http.Response, error) {
 	}
 	a := x.class.upstream.call(x)
 	if a.err == nil && x.permit.Answered() {
-		x.begin(a.res)
+		x.beginAnswer(a.res)
 		return a.res, nil
 	}
 	if a.err == nil {
@@ -174,13 +184,6 @@ func (x *exchange) callInTime() (*http.Response, error) {
 	return nil, a.err
 }
 
-// begin lets an answer that came in time flow.
-func (x *exchange) begin(res *http.Response) {
-	now := x.class.gate.Now()
-	x.class.seen.First.Observe(now.Sub(x.offered))
-	x.flow(res, now)
-}
-
 // arrived takes the upstream's answer for the caller.
 func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 	if a.err != nil {
@@ -196,7 +199,7 @@ func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 		return nil, x.leave(run, *x.late.Load(), errAnswered)
 	}
 	x.gateway.runners.put(run)
-	x.begin(a.res)
+	x.beginAnswer(a.res)
 	return a.res, nil
 }
 
@@ -206,9 +209,9 @@ func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 func (x *exchange) leave(run *runner, why gate.Refusal, cause error) error {
 	x.mine = false
 	if x.upload != nil && !x.upload.detach(x.interrupt) {
-		x.cancel(cause)
+		x.sever(cause)
 	}
-	x.cap = time.AfterFunc(x.class.holdAtMost, func() { x.cancel(errHeldLong) })
+	x.cap = time.AfterFunc(x.class.holdAtMost, func() { x.sever(errHeldLong) })
 	x.gateway.abandon(x)
 	if !x.state.CompareAndSwap(calling, left) {
 		run.dismiss()
@@ -221,7 +224,7 @@ func (x *exchange) leave(run *runner, why gate.Refusal, cause error) error {
 func (x *exchange) settle(a answer) {
 	why := reason.Failed
 	if a.err == nil {
-		why = outcomeOf(a.res)
+		why = outcomeOf(a.res.StatusCode)
 		discard(a.res.Body, x.cancel)
 	}
 	x.cap.Stop()
@@ -231,19 +234,22 @@ func (x *exchange) settle(a answer) {
 }
 
 // mark says on the upstream's answer what it is.
-func (x *exchange) mark(res *http.Response) error {
-	x.outcome = outcomeOf(res)
+func (x *exchange) mark(status int, h http.Header) {
+	x.outcome = outcomeOf(status)
+	h[httpgate.HeaderRung] = rungPrimary
+	h[httpgate.HeaderReason] = reasonServed
 	if x.outcome == reason.Failed {
 		x.class.seen.Passed.Add(1)
+		h[httpgate.HeaderReason] = reasonFailed
 	}
+}
+
+// markAnswer does so on its way through the proxy.
+func (x *exchange) markAnswer(res *http.Response) error {
+	x.mark(res.StatusCode, res.Header)
 	if x.upload != nil && x.in.ProtoMajor == 1 && !x.upload.complete() {
 		// What is left of the body would be read as the next request.
 		res.Header["Connection"] = []string{"close"}
-	}
-	res.Header[httpgate.HeaderRung] = rungPrimary
-	res.Header[httpgate.HeaderReason] = reasonServed
-	if x.outcome == reason.Failed {
-		res.Header[httpgate.HeaderReason] = reasonFailed
 	}
 	x.hand(res)
 	return nil
@@ -252,8 +258,8 @@ func (x *exchange) mark(res *http.Response) error {
 // outcomeOf returns the reason of an answer that the upstream gave. A server
 // error is passed on as it is, and is a failure all the same: a service that
 // fails fast must not look like a fast service.
-func outcomeOf(res *http.Response) reason.Reason {
-	if res.StatusCode >= http.StatusInternalServerError {
+func outcomeOf(status int) reason.Reason {
+	if status >= http.StatusInternalServerError {
 		return reason.Failed
 	}
 	return reason.Served
@@ -310,7 +316,18 @@ func (x *exchange) finish() {
 	if x.mine && x.cancel != nil {
 		x.cancel(nil)
 	}
+	if x.mine {
+		x.hold.Close()
+	}
 	x.complete()
+}
+
+// sever ends the call, whatever it is doing.
+func (x *exchange) sever(cause error) {
+	if x.cancel != nil {
+		x.cancel(cause)
+	}
+	x.hold.cut()
 }
 
 // interrupt makes a read of the caller's body return.
@@ -321,7 +338,7 @@ func (x *exchange) interrupt() {
 // cutIdle ends a flow in which nothing moves: the upstream's side, and the
 // caller's, who may be what it is waiting for.
 func (x *exchange) cutIdle() {
-	x.cancel(errIdle)
+	x.sever(errIdle)
 	if x.body.switched {
 		x.body.src.Close()
 		if c := connOf(x.in); c != nil {

@@ -32,19 +32,27 @@ type flow struct {
 	closed bool
 }
 
-func (x *exchange) flow(res *http.Response, now unit.Instant) {
+// begin lets an answer that came in time flow.
+func (x *exchange) begin(src io.ReadCloser, switched bool) {
+	now := x.class.gate.Now()
+	x.class.seen.First.Observe(now.Sub(x.offered))
 	f := &x.flowing
-	f.x, f.src, f.began = x, res.Body, now
+	f.x, f.src, f.began, f.switched = x, src, now, switched
 	x.body = f
-	res.Body = f
-	if res.StatusCode != http.StatusSwitchingProtocols {
+	if switched {
+		f.watch()
+	} else {
 		x.gateway.flows.add(f)
-		return
 	}
-	f.switched = true
-	f.watch()
-	if w, ok := f.src.(io.Writer); ok {
-		res.Body = &tunnel{f, w}
+}
+
+// beginAnswer is begin for an answer that net/http's transport brought.
+func (x *exchange) beginAnswer(res *http.Response) {
+	src := res.Body
+	x.begin(src, res.StatusCode == http.StatusSwitchingProtocols)
+	res.Body = x.body
+	if w, ok := src.(io.Writer); ok && x.body.switched {
+		res.Body = &tunnel{x.body, w}
 	}
 }
 
@@ -58,7 +66,7 @@ func (f *flow) watch() {
 	f.moved.Store(int64(f.x.class.gate.Now()))
 	f.watched.Store(true)
 	if !f.x.class.cancel { // else the call ends with its caller by itself
-		f.stop = context.AfterFunc(f.x.in.Context(), func() { f.x.cancel(errCallerGone) })
+		f.stop = context.AfterFunc(f.x.in.Context(), func() { f.x.sever(errCallerGone) })
 	}
 	f.idle = time.AfterFunc(f.x.gateway.idle, f.rest)
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/observe"
 )
 
 // An answer is watched once it has flowed for watchAfter, and not if it is over
@@ -36,8 +36,8 @@ func TestOnlyAnswersThatGoOnAreWatched(t *testing.T) {
 				g := &Gateway{idle: time.Minute}
 				var flowing []*flow
 				for range 3 {
-					x := &exchange{gateway: g, class: &class{gate: gt, cancel: true}}
-					x.flow(&http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(""))}, gt.Now())
+					x := &exchange{gateway: g, class: &class{gate: gt, cancel: true, seen: new(observe.Class)}}
+					x.begin(io.NopCloser(strings.NewReader("")), false)
 					flowing = append(flowing, &x.flowing)
 					time.Sleep(watchAfter / 10)
 				}

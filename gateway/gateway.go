@@ -65,6 +65,7 @@ type Gateway struct {
 	idle    time.Duration
 	runners runners
 	flows   flows
+	fronts  fronts
 
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
@@ -131,7 +132,7 @@ func (g *Gateway) abandon(x *exchange) {
 	defer g.mu.Unlock()
 	g.abandoned[x] = struct{}{}
 	if g.stopping {
-		x.cancel(errStopping)
+		x.sever(errStopping)
 	}
 }
 
@@ -150,7 +151,7 @@ func (g *Gateway) Close() {
 	g.mu.Lock()
 	g.stopping = true
 	for x := range g.abandoned {
-		x.cancel(errStopping)
+		x.sever(errStopping)
 	}
 	g.mu.Unlock()
 	g.flights.Wait()

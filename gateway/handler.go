@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -75,7 +76,13 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 
 // unread reports whether an HTTP/1 request has a body, which nobody has read
 // yet. HTTP/2 needs none of what is done about it.
-func unread(r *http.Request) bool { return r.ProtoMajor == 1 && r.ContentLength != 0 }
+func unread(r *http.Request) bool {
+	if r.ProtoMajor != 1 || r.ContentLength == 0 {
+		return false
+	}
+	_, held := wire.HeldBody(r)
+	return !held
+}
 
 func isGRPC(r *http.Request) bool {
 	return r.ProtoMajor >= 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")

@@ -56,6 +56,15 @@ func (h *hangups) watch(c net.Conn, gone func()) (stop func()) {
 	}
 }
 
+// watchConn is watch for as long as the connection is somebody's, or false if it
+// cannot be watched.
+func (h *hangups) watchConn(c net.Conn, gone func()) (stop func(), ok bool) {
+	if c = below(c); h.poll == nil || rawConn(c) == nil {
+		return nil, false
+	}
+	return h.watch(c, gone), true
+}
+
 func rawConn(c net.Conn) syscall.RawConn {
 	s, ok := c.(syscall.Conn)
 	if !ok {

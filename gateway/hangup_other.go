@@ -13,4 +13,6 @@ func newHangups() *hangups { return new(hangups) }
 
 func (*hangups) watch(net.Conn, func()) (stop func()) { return func() {} }
 
+func (*hangups) watchConn(net.Conn, func()) (stop func(), ok bool) { return nil, false }
+
 func (*hangups) close() {}

@@ -34,8 +34,8 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	}
 	server, administration := g.server(), g.adminServer()
 	failed := make(chan error, 2)
-	go func() { failed <- serve(server, front, g.config().TLS.Cert.Value(), g.config().TLS.Key.Value()) }()
-	go func() { failed <- serve(administration, admin, "", "") }()
+	go func() { failed <- g.serve(server, front, g.config().TLS.Cert.Value(), g.config().TLS.Key.Value()) }()
+	go func() { failed <- closedIsNil(administration.Serve(admin)) }()
 	g.log.Info("listening", "address", front.Addr().String(), "admin", admin.Addr().String(), "tls", !g.config().TLS.Cert.IsZero())
 	if a, ok := admin.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
 		g.log.Warn("the admin listener has no login and is not on loopback: whoever reaches it sees tenants' names and traffic",
@@ -52,6 +52,9 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		g.wind(server)
 	}
 	server.Close()
+	ended, end := context.WithCancel(ctx)
+	end()
+	g.fronts.shutdown(ended)
 	administration.Close()
 	for ; running > 0; running-- {
 		if e := <-failed; err == nil {
@@ -70,12 +73,14 @@ func (g *Gateway) wind(server *http.Server) {
 	}
 	g.draining.Store(true)
 	server.SetKeepAlivesEnabled(false)
+	g.fronts.drain()
 	if err := g.drain(g.opts.DrainLimit); err != nil {
 		g.log.Warn("what still runs is cut off", "limit", g.opts.DrainLimit)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	server.Shutdown(ctx) // what it leaves behind is closed by force
+	g.fronts.shutdown(ctx)
 	g.log.Info("drained")
 }
 
@@ -121,14 +126,15 @@ func (g *Gateway) server() *http.Server {
 	}
 }
 
-// serve runs a server until it is closed.
-func serve(s *http.Server, l net.Listener, cert, key string) error {
-	var err error
+// serve runs the callers' server on a listener until it is closed.
+func (g *Gateway) serve(s *http.Server, l net.Listener, cert, key string) error {
 	if cert != "" {
-		err = s.ServeTLS(l, cert, key)
-	} else {
-		err = s.Serve(l)
+		return closedIsNil(s.ServeTLS(l, cert, key))
 	}
+	return closedIsNil(g.serveClear(s, l))
+}
+
+func closedIsNil(err error) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/gateway/wire"
 )
 
 // Bounds of the connections to an upstream.
@@ -32,6 +34,8 @@ type upstream struct {
 	// main speaks what the URL says; grpc always speaks HTTP/2, without which
 	// there is no gRPC.
 	main, grpc *http.Transport
+	plain      *wire.Pool // for plain calls; nil where there are none
+	bare       bool       // the URL has neither path nor query
 }
 
 // newUpstream returns the upstream for a validated configuration.
@@ -40,7 +44,7 @@ func newUpstream(u config.Upstream) (*upstream, error) {
 	if err != nil || target.Host == "" {
 		return nil, fmt.Errorf("upstream %s: its URL has no host; write it like http://127.0.0.1:9001", u.Name)
 	}
-	up := &upstream{cfg: u, name: u.Name, url: target}
+	up := &upstream{cfg: u, name: u.Name, url: target, bare: target.Path == "" && target.RawQuery == ""}
 	switch target.Scheme {
 	case "h2c":
 		target.Scheme = "http"
@@ -48,6 +52,7 @@ func newUpstream(u config.Upstream) (*upstream, error) {
 		up.grpc = up.main
 	case "http":
 		up.main = transport(protocols(true, false))
+		up.plain = plainPool(target)
 		up.grpc = transport(protocols(false, true))
 	case "https":
 		up.main = transport(nil)
@@ -57,6 +62,20 @@ func newUpstream(u config.Upstream) (*upstream, error) {
 		return nil, fmt.Errorf("upstream %s: scheme %q is not one of http, https and h2c", u.Name, target.Scheme)
 	}
 	return up, nil
+}
+
+// plainPool returns a pool for plain calls to that host.
+func plainPool(target *url.URL) *wire.Pool {
+	dial := net.Dialer{Timeout: dialTimeout, KeepAlive: dialKeepAlive}
+	addr := target.Host
+	if target.Port() == "" {
+		addr = net.JoinHostPort(target.Hostname(), "80")
+	}
+	return &wire.Pool{
+		Dial:     func(ctx context.Context) (net.Conn, error) { return dial.DialContext(ctx, "tcp", addr) },
+		IdleMost: idleMost,
+		IdleFor:  idleTimeout,
+	}
 }
 
 func protocols(http1, h2c bool) *http.Protocols {
@@ -107,4 +126,7 @@ func (u *upstream) carrier(grpc bool) *http.Transport {
 func (u *upstream) close() {
 	u.main.CloseIdleConnections()
 	u.grpc.CloseIdleConnections()
+	if u.plain != nil {
+		u.plain.Close()
+	}
 }

@@ -1,0 +1,397 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/wire"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// A plain call is one that needs nothing of net/http: a request whose body, if it
+// has one, is in memory, to an upstream that speaks HTTP/1.1 without TLS. It is
+// made on the handler's goroutine, on a connection that is its own while it lasts.
+// Nearly all calls are plain; what it does is what serve does for all others.
+
+// plain reports whether the request can be made as a plain call, and returns its
+// body.
+func (x *exchange) plain() (body []byte, ok bool) {
+	if x.class.upstream.plain == nil {
+		return nil, false
+	}
+	h := x.in.Header
+	if h["Upgrade"] != nil || h["Expect"] != nil || h["Te"] != nil || x.in.Trailer != nil || isGRPC(x.in) || x.in.URL.Path == "*" {
+		return nil, false
+	}
+	return wire.HeldBody(x.in)
+}
+
+// servePlain calls the upstream and answers the caller.
+func (x *exchange) servePlain(body []byte) {
+	defer x.finish()
+	a, err := x.callPlain(body)
+	if err != nil {
+		x.failed(x.w, x.in, err)
+		return
+	}
+	x.begin(&x.hold, false)
+	x.mark(a.Status, x.w.Header())
+	if err := x.pass(a); err != nil {
+		panic(http.ErrAbortHandler) // half an answer must not look like one
+	}
+}
+
+// callPlain makes the call and returns the answer, or why there is none for the
+// caller: it broke, or its deadline or its caller's patience came first.
+func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
+	conn, err := x.connect(false)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	x.overdue.plain.Store(&x.hold)
+	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
+		timer := time.AfterFunc(t, func() { x.timedOut.Store(true); x.hold.interrupt() })
+		defer timer.Stop()
+	}
+	stop := afterFunc(x.in.Context(), x.hold.interrupt)
+	defer stop()
+
+	a, err := x.ask(conn, body)
+	if err != nil && err != wire.ErrInterrupted && conn.Stale() && repeatable(x.in.Method) && len(body) == 0 {
+		x.gateway.resent()
+		x.hold.disarm()
+		conn.Cut()
+		if conn, err = x.connect(true); err == nil {
+			a, err = x.ask(conn, body)
+		}
+	}
+	x.hold.disarm()
+	switch {
+	case err == wire.ErrInterrupted:
+		return a, x.interrupted()
+	case err != nil:
+		x.hold.cut()
+		if refused := x.late.Load(); refused != nil {
+			return a, &refusedError{*refused}
+		}
+		return a, err
+	case !x.permit.Answered(): // its deadline passed at the same moment, and is on the account
+		bell := make(chan struct{}, 1)
+		x.listen(&bell)
+		<-bell
+		return a, x.leavePlain(*x.late.Load(), &a)
+	}
+	return a, nil
+}
+
+// afterFunc is context.AfterFunc, without what that makes for a context that can
+// do it itself.
+func afterFunc(ctx context.Context, f func()) (stop func() bool) {
+	if own, ok := ctx.(interface {
+		AfterFunc(func()) func() bool
+	}); ok {
+		return own.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
+}
+
+// connect holds a connection to the upstream. A new one is not waited for longer
+// than for the answer: nothing has been sent, and nothing goes on.
+func (x *exchange) connect(anew bool) (*wire.Conn, error) {
+	pool := x.class.upstream.plain
+	if c := pool.Idle(); c != nil && !anew {
+		x.hold.take(c)
+		return c, nil
+	} else if c != nil {
+		c.Close()
+	}
+	ctx, cancel := context.WithCancelCause(x.in.Context())
+	defer cancel(nil)
+	x.overdue.cut.Store(&cancel)
+	if x.late.Load() != nil {
+		cancel(errAnswered)
+	}
+	c, err := pool.Connect(ctx)
+	x.overdue.cut.Store(nil)
+	if err != nil {
+		if refused := x.late.Load(); refused != nil {
+			return nil, &refusedError{*refused}
+		}
+		return nil, err
+	}
+	x.hold.take(c)
+	return c, nil
+}
+
+// ask sends the request and returns the header of its answer. Informational
+// answers are passed on as they come.
+func (x *exchange) ask(conn *wire.Conn, body []byte) (wire.Answer, error) {
+	if err := conn.Send(x.appendRequest(conn.Buffer(), body)); err != nil {
+		return wire.Answer{}, err
+	}
+	x.hold.arm()
+	if x.late.Load() != nil || x.timedOut.Load() || x.in.Context().Err() != nil {
+		x.hold.interrupt() // it came before there was anything to interrupt
+	}
+	for {
+		if err := conn.Await(); err != nil {
+			return wire.Answer{}, err
+		}
+		a, err := conn.Answer(x.in.Method)
+		if err != nil || a.Status >= http.StatusOK {
+			return a, err
+		}
+		if a.Status != http.StatusContinue { // nobody waits for it
+			x.inform(a)
+		}
+	}
+}
+
+// interrupted ends the handler's part of a call whose answer has not come.
+func (x *exchange) interrupted() error {
+	switch refused := x.late.Load(); {
+	case refused != nil:
+		return x.leavePlain(*refused, nil)
+	case x.in.Context().Err() != nil:
+		if !x.class.cancel {
+			x.permit.Abandon(reason.CallerGone)
+		}
+		return x.leavePlain(gate.Refusal{Reason: reason.CallerGone, Class: x.class.name}, nil)
+	default:
+		x.permit.Abandon(reason.Timeout)
+		return x.leavePlain(gate.Refusal{Reason: reason.Timeout, Class: x.class.name}, nil)
+	}
+}
+
+// leavePlain ends the handler's part before the upstream has answered, or with an
+// answer that came too late. The call goes on and holds its slot until it ends,
+// unless the class has it cut.
+func (x *exchange) leavePlain(why gate.Refusal, a *wire.Answer) error {
+	if x.class.cancel {
+		x.hold.cut()
+		x.hold.Close()
+		if why.Reason == reason.CallerGone {
+			return errCallerGone
+		}
+		return &refusedError{why}
+	}
+	x.mine = false
+	x.cap = time.AfterFunc(x.class.holdAtMost, x.hold.cut)
+	x.gateway.abandon(x)
+	go x.settlePlain(a)
+	return &refusedError{why}
+}
+
+// settlePlain waits for the end of a call whose caller was answered or is gone.
+func (x *exchange) settlePlain(a *wire.Answer) {
+	conn, why := x.hold.conn, reason.Failed
+	for a == nil {
+		if conn.Await() != nil {
+			break
+		}
+		if got, err := conn.Answer(x.in.Method); err != nil {
+			break
+		} else if got.Status >= http.StatusOK {
+			a = &got
+		}
+	}
+	if a != nil {
+		why = outcomeOf(a.Status)
+		io.CopyN(io.Discard, conn, discardMost) // to use the connection again
+	}
+	x.cap.Stop()
+	x.hold.Close() // which closes it where there is more to read
+	x.permit.Finish(why)
+	x.gateway.forget(x)
+}
+
+// appendRequest appends the request as the upstream gets it.
+func (x *exchange) appendRequest(b []byte, body []byte) []byte {
+	in, up := x.in, x.class.upstream
+	b = append(b, in.Method...)
+	b = append(b, ' ')
+	b = append(b, up.target(in.URL)...)
+	b = append(b, " HTTP/1.1\r\n"...)
+	b = wire.AppendField(b, "Host", in.Host)
+	connection := in.Header["Connection"]
+	for name, values := range in.Header { // order does not matter: it is that of lines of different names
+		if wire.HopByHop(name) || ofForwarding(name) || name == "Content-Length" || x.class.passDeadline && ofDeadline(name) ||
+			connection != nil && wire.Named(connection, name) {
+			continue
+		}
+		for _, v := range values {
+			b = wire.AppendField(b, name, v)
+		}
+	}
+	if x.class.passDeadline {
+		b = appendDeadline(b, in.Header, x.permit.Remaining(), x.named)
+	}
+	if client, _, err := net.SplitHostPort(in.RemoteAddr); err == nil {
+		b = wire.AppendField(b, "X-Forwarded-For", client)
+	}
+	b = wire.AppendField(b, "X-Forwarded-Host", in.Host)
+	proto := "http"
+	if in.TLS != nil {
+		proto = "https"
+	}
+	b = wire.AppendField(b, "X-Forwarded-Proto", proto)
+	if len(body) > 0 || in.Header["Content-Length"] != nil {
+		b = append(b, "Content-Length: "...)
+		b = strconv.AppendInt(b, int64(len(body)), 10)
+		b = append(b, '\r', '\n')
+	}
+	b = append(b, '\r', '\n')
+	return append(b, body...)
+}
+
+// ofForwarding lists what callers say of themselves and the gateway says anew.
+func ofForwarding(name string) bool {
+	switch name {
+	case "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto":
+		return true
+	}
+	return false
+}
+
+// pass sends the answer on.
+func (x *exchange) pass(a wire.Answer) error {
+	x.head(a)
+	conn := x.hold.conn
+	if conn.Chunked() {
+		return x.passChunks(conn)
+	}
+	for {
+		p, err := conn.Next()
+		if len(p) > 0 {
+			x.body.touch()
+		}
+		if err == io.EOF {
+			x.complete()
+		}
+		if len(p) > 0 {
+			if _, err := x.w.Write(p); err != nil {
+				return err
+			}
+			x.flush()
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			x.body.err = err
+			return err
+		}
+	}
+}
+
+// passChunks sends on a body that has no length, piece by piece as it comes, and
+// what follows it.
+func (x *exchange) passChunks(conn *wire.Conn) error {
+	buffer := buffers.Get()
+	defer buffers.Put(buffer)
+	for {
+		n, err := x.body.Read(buffer)
+		if n > 0 {
+			if _, err := x.w.Write(buffer[:n]); err != nil {
+				return err
+			}
+			x.flush()
+		}
+		switch {
+		case err == io.EOF:
+			to := x.w.Header()
+			for _, f := range conn.Trailer() {
+				to.Add(http.TrailerPrefix+f.Name, f.Value)
+			}
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// flush sends what was written where the writer would keep it.
+func (x *exchange) flush() {
+	if !x.direct {
+		http.NewResponseController(x.w).Flush()
+	}
+}
+
+// passer is a writer that takes an answer's header as it is.
+type passer interface {
+	Pass(status int, fields []wire.Field, h http.Header, length int64)
+}
+
+// head sends the answer's header: the upstream's without what is between
+// neighbours, and ours.
+func (x *exchange) head(a wire.Answer) {
+	var connection []string
+	for _, f := range a.Fields {
+		if f.Is("Connection") {
+			connection = append(connection, f.Value)
+		}
+	}
+	kept := a.Fields[:0]
+	chunked := a.Length < 0
+	for _, f := range a.Fields {
+		if wire.HopByHop(f.Name) || f.Is(httpgate.HeaderRung) || f.Is(httpgate.HeaderReason) ||
+			chunked && f.Is("Content-Length") || connection != nil && wire.Named(connection, f.Name) {
+			continue
+		}
+		kept = append(kept, f)
+	}
+	to := x.w.Header()
+	if p, ok := x.w.(passer); ok {
+		x.direct = true
+		p.Pass(a.Status, kept, to, a.Length)
+		return
+	}
+	for _, f := range kept {
+		to.Add(f.Name, f.Value)
+	}
+	if _, ok := to["Content-Type"]; !ok {
+		to["Content-Type"] = nil // or net/http would guess one
+	}
+	x.w.WriteHeader(a.Status)
+}
+
+// inform passes an informational answer on.
+func (x *exchange) inform(a wire.Answer) {
+	h := make(http.Header, len(a.Fields))
+	for _, f := range a.Fields {
+		if !wire.HopByHop(f.Name) {
+			h.Add(f.Name, f.Value)
+		}
+	}
+	if w, ok := x.w.(interface{ Inform(int, http.Header) }); ok {
+		w.Inform(a.Status, h)
+		return
+	}
+	to := x.w.Header()
+	for name, values := range h { // order does not matter: a map of lines
+		to[name] = values
+	}
+	x.w.WriteHeader(a.Status)
+	for name := range h { // order does not matter: all are struck off
+		delete(to, name)
+	}
+}
+
+// target is what is asked for at the upstream.
+func (u *upstream) target(in *url.URL) string {
+	if u.bare {
+		return in.RequestURI()
+	}
+	out := http.Request{URL: new(url.URL)}
+	*out.URL = *in
+	(&httputil.ProxyRequest{Out: &out}).SetURL(u.url)
+	return out.URL.RequestURI()
+}

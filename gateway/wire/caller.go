@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"context"
+	"sync"
+)
+
+// caller is the context of one request: it ends when the caller hangs up, or when
+// the request has been answered. It makes nothing until somebody asks.
+type caller struct {
+	context.Context // the connection's, for its values
+
+	mu    sync.Mutex
+	err   error
+	done  chan struct{}
+	after map[*func()]struct{}
+}
+
+// Err implements context.Context.
+func (c *caller) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// Done implements context.Context.
+func (c *caller) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.done == nil {
+		c.done = make(chan struct{})
+		if c.err != nil {
+			close(c.done)
+		}
+	}
+	return c.done
+}
+
+// AfterFunc is what package context looks for, so that a context made of this one
+// costs no goroutine.
+func (c *caller) AfterFunc(f func()) (stop func() bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		go f()
+		return func() bool { return false }
+	}
+	if c.after == nil {
+		c.after = make(map[*func()]struct{}, 1)
+	}
+	c.after[&f] = struct{}{}
+	return func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		_, there := c.after[&f]
+		delete(c.after, &f)
+		return there
+	}
+}
+
+// cancel ends the context.
+func (c *caller) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return
+	}
+	c.err = context.Canceled
+	if c.done != nil {
+		close(c.done)
+	}
+	for f := range c.after { // order does not matter: each runs on a goroutine of its own
+		go (*f)()
+	}
+	c.after = nil
+}
