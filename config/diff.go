@@ -78,15 +78,12 @@ func (d *differ) value(a, b reflect.Value, path string) {
 		d.named(a, b, path)
 	case t.Kind() == reflect.Map:
 		d.entries(a, b, path)
-	case t.Kind() == reflect.Struct && len(fieldsOf(t)) > 0 && !isTuple(t) && !oneWord(a) && !oneWord(b):
+	case t.Kind() == reflect.Struct && len(fieldsOf(t)) > 0 && !isTuple(t) && !isScalar(t):
 		d.fields(a, b, path)
 	default:
 		d.add(path, shown(a), shown(b))
 	}
 }
-
-// oneWord reports whether a value that can be a word or a mapping is a word.
-func oneWord(v reflect.Value) bool { return isScalar(v.Type()) && !v.IsZero() && hasScalar(v) }
 
 // named compares two lists whose entries have names.
 func (d *differ) named(a, b reflect.Value, path string) {

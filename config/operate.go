@@ -2,9 +2,6 @@ package config
 
 import (
 	"cmp"
-	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -17,8 +14,8 @@ type Reload struct {
 // Ready says when /readyz says no besides while it drains.
 type Ready struct {
 	Shedding Shedding `yaml:"shedding" default:"ignore" doc:"ignore: shedding is none of its business. A share such as 50%: it says no when that share of what was offered, over all classes, has been refused for want of our capacity for as long as for says. Where all copies of a gateway shed, all may say so: see docs/operate.md before you use it."`
-	For      Duration `yaml:"for" default:"10s" min:"1s" max:"1h" doc:"How long so large a share must be refused before it says no, and how long less than half of it before it says yes again. Each copy adds up to half of it, drawn at its start, so that they do not go together."`
-	Out      Duration `yaml:"out" default:"30s" min:"1s" max:"1h" doc:"The longest it says no at a stretch. Then it says yes for at least as long, whatever is shed: of copies that all shed, half are there at any moment."`
+	For      Duration `yaml:"for" default:"10s" min:"1s" max:"1h" doc:"How long so large a share must have been refused before it says no, and how long less than half of it before it says yes again."`
+	Out      Duration `yaml:"out" default:"30s" min:"1s" max:"1h" doc:"Every copy may say no only every other time of this length, counted from a moment of its own drawn at its start, whatever it sheds: of many copies that all shed, about half are there at any moment."`
 }
 
 // Shedding is ignore, or the share of requests that must be shed; the zero
@@ -90,37 +87,4 @@ func (r *Ready) fill() {
 func (o *Operator) fill() {
 	o.Signal = cmp.Or(o.Signal, OperatorOff)
 	o.For = cmp.Or(o.For, Duration(600e9)) // nobody forgets a class for a night
-}
-
-// Files are those whose content the configuration rests on: the file itself, if
-// it was read from one, and all that it names with file:, in the order of the
-// alphabet.
-func (c *Config) Files() []string {
-	if c.src == nil {
-		return nil
-	}
-	files := []string{c.src.file}
-	var walk func(reflect.Value)
-	walk = func(v reflect.Value) {
-		switch {
-		case v.Type() == textType:
-			if path, ok := strings.CutPrefix(v.Interface().(Text).raw, "file:"); ok {
-				if !filepath.IsAbs(path) {
-					path = filepath.Join(filepath.Dir(c.src.file), path)
-				}
-				files = append(files, path)
-			}
-		case v.Kind() == reflect.Slice:
-			for i := range v.Len() {
-				walk(v.Index(i))
-			}
-		case v.Kind() == reflect.Struct:
-			for _, f := range fieldsOf(v.Type()) {
-				walk(v.Field(f.index))
-			}
-		}
-	}
-	walk(reflect.ValueOf(*c))
-	slices.Sort(files[1:])
-	return slices.Compact(files)
 }

@@ -37,6 +37,8 @@ type Metrics struct {
 	MalformedDeadlines, Unroutable, Resends atomic.Int64
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
+	// Reloads is shown as spillway_config_*.
+	Reloads Reloads
 
 	version  string
 	registry *prometheus.Registry
@@ -126,6 +128,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&resends, float64(m.Resends.Load()))
 	s.add(&draining, truth(m.Draining.Load()))
 	s.add(&buildInfo, 1, m.version, runtime.Version())
+	s.reloads(&m.Reloads)
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)
 		states := r.source.States()

@@ -63,6 +63,7 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 		Name: "checkout", Slots: 4, Used: 5, Bound: 8, BoundFrom: "budget",
 		Tally: answers(10, map[reason.Reason]int64{reason.Served: 6, reason.Failed: 2, reason.CallerGone: 1, reason.QueueFull: 1}),
 	}}})
+	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)
 	problems, err := testutil.GatherAndLint(m.registry)

@@ -54,6 +54,7 @@ var (
 		&slotsUsed, &slotsLimit, &slotsBorrow, &utilisation, &bound, &allowedWait, &holding,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &bugs, &draining, &buildInfo,
+		&reloads, &reloadGood, &reloadTime, &configDigest,
 	}
 )
 
