@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/internal/told"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -19,10 +20,10 @@ const (
 )
 
 // RungRefusal is the last rung of every ladder.
-const RungRefusal = "refusal"
+const RungRefusal = told.RungRefusal
 
 // RungPrimary is the first.
-const RungPrimary = "primary"
+const RungPrimary = told.RungPrimary
 
 // ReasonPage is where the page about each reason is; the problem's type is
 // this with the reason's name and ".md".
@@ -40,13 +41,13 @@ func Answer(w http.ResponseWriter, r *http.Request, refused gate.Refusal) {
 // AnswerStatus is Answer with another status than the reason's own, for a class
 // whose dropped requests are told 204.
 func AnswerStatus(w http.ResponseWriter, r *http.Request, refused gate.Refusal, status int) {
-	t := &tellings[refused.Reason]
-	after := retryAfter(refused.RetryAfter)
+	t := told.Of(refused.Reason)
+	after := told.After(refused.RetryAfter)
 	h := w.Header()
 	h[HeaderRung] = rungRefusal
 	h[HeaderReason] = names[refused.Reason]
 	h["X-Request-Id"] = []string{requestID(r)}
-	if t.never {
+	if t.Never {
 		h["X-Should-Retry"] = noRetry
 	}
 	if isGRPC(r) {
@@ -97,31 +98,20 @@ func retries(status int) bool {
 	return false
 }
 
-// retryAfter returns the hint in whole milliseconds, rounded up, at least one, so
-// that every way of saying it says the same. For a refusal that has none (it did
-// not come from the calendar) it is one of between one and two seconds, so that
-// callers who fail together do not come back together.
-func retryAfter(d time.Duration) time.Duration {
-	if d <= 0 {
-		d = time.Second + rand.N(time.Second)
-	}
-	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
-}
-
 func seconds(d time.Duration) int64 { return int64((d + time.Second - 1) / time.Second) }
 
 // problem appends the body of RFC 9457. All of it is ours but the class, which
 // is the operator's.
-func problem(b []byte, refused gate.Refusal, t *told, status int, after time.Duration) []byte {
+func problem(b []byte, refused gate.Refusal, t *told.Telling, status int, after time.Duration) []byte {
 	name := refused.Reason.String()
 	b = append(b, `{"type":"`+ReasonPage...)
 	b = append(b, name...)
 	b = append(b, `.md","title":"`...)
-	b = append(b, t.title...)
+	b = append(b, t.Title...)
 	b = append(b, `","status":`...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, `,"detail":"`...)
-	b = append(b, t.detail...)
+	b = append(b, t.Detail...)
 	b = append(b, `","reason":"`...)
 	b = append(b, name...)
 	b = append(b, `","rung":"`+RungRefusal+`"`...)
@@ -153,15 +143,15 @@ func isGRPC(r *http.Request) bool {
 
 // answerGRPC writes a trailers-only answer. A negative pushback tells the
 // client not to retry (gRFC A6).
-func answerGRPC(w http.ResponseWriter, t *told, after time.Duration) {
+func answerGRPC(w http.ResponseWriter, t *told.Telling, after time.Duration) {
 	pushback := int64(-1)
-	if !t.never {
+	if !t.Never {
 		pushback = after.Milliseconds()
 	}
 	h := w.Header()
 	h["Content-Type"] = []string{"application/grpc"}
-	h["Grpc-Status"] = []string{strconv.Itoa(t.grpc)}
-	h["Grpc-Message"] = []string{t.detail} // no byte of it needs percent-encoding
+	h["Grpc-Status"] = []string{strconv.Itoa(t.GRPC)}
+	h["Grpc-Message"] = []string{t.Detail} // no byte of it needs percent-encoding
 	h["Grpc-Retry-Pushback-Ms"] = []string{strconv.FormatInt(pushback, 10)}
 	w.WriteHeader(http.StatusOK)
 }

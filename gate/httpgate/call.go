@@ -1,26 +1,21 @@
 package httpgate
 
 import (
-	"context"
 	"log"
 	"net/http"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/internal/handling"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
-// call is one admitted request on its way through a handler. Two goroutines
-// share it: the handler's, which owns the answer from its first byte on, and the
-// server's, which owns it until then if the deadline passes.
+// call is one admitted request on its way through a handler.
 type call struct {
-	permit   gate.Permit
-	writer   writer
-	request  *http.Request // as the handler sees it
-	deadline *deadline
-	cancel   context.CancelFunc
-	ended    chan ending
+	permit  gate.Permit
+	run     *handling.Run
+	writer  writer
+	request *http.Request // as the handler sees it
 
 	// What a refusal's answer needs of the request, whose header the handler
 	// may be busy with.
@@ -28,50 +23,28 @@ type call struct {
 	method, id, contentType string
 }
 
-// ending is how a handler ended.
-type ending struct {
-	value any  // of its panic
-	panic bool // or runtime.Goexit, if there is no value
-}
-
 func newCall(permit gate.Permit, w http.ResponseWriter, r *http.Request) *call {
 	c := &call{
-		permit: permit, ended: make(chan ending, 1),
-		proto: r.ProtoMajor, method: r.Method, id: r.Header.Get("X-Request-Id"), contentType: r.Header.Get("Content-Type"),
+		permit: permit,
+		proto:  r.ProtoMajor, method: r.Method, id: r.Header.Get("X-Request-Id"), contentType: r.Header.Get("Content-Type"),
 	}
-	var ctx context.Context
-	c.deadline, ctx, c.cancel = newDeadline(r.Context(), permit.Deadline())
-	c.request = r.WithContext(ctx)
-	c.writer.open(c, w)
+	run, ctx := handling.New(r.Context(), permit)
+	c.run, c.request = run, r.WithContext(ctx)
+	c.writer.open(run, permit, w)
 	return c
 }
 
-// run runs the handler on a goroutine of its own and returns when its answer is
-// complete, or when its caller has been told that there is none in time.
-func (c *call) run(h http.Handler, overdue <-chan gate.Refusal) {
-	go c.handle(h)
-	gone := c.deadline.Context.Done()
-	for {
-		select {
-		case e := <-c.ended:
-			c.finish(e)
-			return
-		case refused := <-overdue:
-			if c.writer.shut() {
-				c.deadline.end(context.DeadlineExceeded)
-				c.answer(refused)
-				return
-			}
-		case <-gone:
-			gone = nil
-			err := c.deadline.Context.Err()
-			if err == context.Canceled {
-				c.writer.hangUp()
-				c.permit.Abandon(reason.CallerGone)
-			}
-			c.deadline.end(err)
-		}
+// serve runs the handler and returns when its answer is complete, or when its
+// caller has been told that there is none in time.
+func (c *call) serve(h http.Handler, overdue <-chan gate.Refusal) {
+	c.run.Go(func() { h.ServeHTTP(c.writer.shown, c.request) }, c.writer.first, c.settle)
+	e, refused := c.run.Wait(overdue)
+	if refused.Reason != reason.None {
+		c.answer(refused)
+		return
 	}
+	e.Resume()
+	c.writer.complete()
 }
 
 // answer tells the caller that there is no answer in time. The connection is not
@@ -89,50 +62,21 @@ func (c *call) answer(refused gate.Refusal) {
 	}, refused)
 }
 
-// finish completes the answer of a handler that has ended before its deadline,
-// or after it began to answer.
-func (c *call) finish(e ending) {
-	switch {
-	case e.value != nil:
-		panic(e.value)
-	case e.panic:
-		runtime.Goexit()
-	}
-	c.writer.complete()
-}
-
-// handle runs the handler and finishes the permit, whatever the handler does.
-func (c *call) handle(h http.Handler) {
-	e := ending{panic: true} // what stands if the handler does not return
-	defer func() {
-		if e.panic {
-			e.value = recover()
-		}
-		c.cleanUp(e)
-	}()
-	h.ServeHTTP(c.writer.shown, c.request)
-	e.panic = false
-}
-
-func (c *call) cleanUp(e ending) {
-	c.cancel()
+// settle finishes the permit of a handler that has ended. A connection that was
+// handed out finishes it itself.
+func (c *call) settle(e handling.Ending, inTime bool) {
 	if f := c.request.MultipartForm; f != nil {
 		f.RemoveAll() // the server looks only at the request that it made
 	}
-	inTime := c.writer.begin() // an empty answer is one, and must be in time like any other
 	switch {
 	case c.writer.hijacked:
-		// The connection that was handed out finishes the permit.
-	case e.panic:
+	case e.Broken:
 		c.permit.Finish(reason.Failed)
 	default:
 		c.permit.Finish(reason.Served)
 	}
-	if e.value != nil && e.value != http.ErrAbortHandler {
-		c.log(e.value, debug.Stack())
-	}
-	if inTime {
-		c.ended <- e
+	if e.Value != nil && e.Value != http.ErrAbortHandler {
+		c.log(e.Value, debug.Stack())
 	}
 }
 

@@ -92,5 +92,5 @@ func serve(g *gate.Gate, ask gate.Request, h http.Handler, w http.ResponseWriter
 		Answer(w, r, refused)
 		return
 	}
-	newCall(permit, w, r).run(h, overdue)
+	newCall(permit, w, r).serve(h, overdue)
 }

@@ -6,74 +6,43 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"sync"
 	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/internal/handling"
 )
 
-// writer is what a handler writes its answer to. Until the first byte it is open
-// to two: the handler may begin, or the server's goroutine may shut it and write
-// an answer of its own. Who comes first has the server's writer to itself from
-// then on, so that no lock is held while bytes flow.
+// writer is what a handler writes its answer to. Whose answer it is until the
+// first byte, the handler's or the server's goroutine's, is settled by the run; who
+// comes first has the server's writer to itself from then on, so that no lock is
+// held while bytes flow.
 //
 // The handler has a header map of its own, since it may be busy with it when the
 // other answers. It is copied into the server's when the answer begins, and once
 // more when it ends, for the trailers.
 type writer struct {
-	call   *call
-	server http.ResponseWriter
-	shown  http.ResponseWriter // the writer with the server's own abilities
-	header http.Header
-	outer  http.Header // what handlers around this one have set
-
-	mu       sync.Mutex
-	begun    bool
-	closed   bool // shut before it had begun: the handler writes to nobody
-	gone     bool // the caller has hung up: no deadline is left to meet
+	run      *handling.Run
+	permit   gate.Permit
+	server   http.ResponseWriter
+	shown    http.ResponseWriter // the writer with the server's own abilities
+	header   http.Header
+	outer    http.Header // what handlers around this one have set
 	hijacked bool
+	first    func() // sync, made once
 }
 
-func (w *writer) open(c *call, server http.ResponseWriter) {
-	w.call, w.server = c, server
+func (w *writer) open(run *handling.Run, permit gate.Permit, server http.ResponseWriter) {
+	w.run, w.permit, w.server = run, permit, server
 	w.outer = maps.Clone(server.Header())
 	w.header = make(http.Header, len(w.outer)+8)
 	maps.Copy(w.header, w.outer)
 	w.header[HeaderRung], w.header[HeaderReason] = rungPrimary, reasonServed
 	w.shown = show(w, server)
+	w.first = w.sync
 }
 
-// begin makes the answer the handler's, and reports whether it is: whether it
-// has begun before, or begins in time.
-func (w *writer) begin() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.begun || w.closed {
-		return w.begun
-	}
-	if !w.gone && !w.call.permit.Answered() {
-		w.closed = true // the gate has said so to the server's goroutine
-		return false
-	}
-	w.call.deadline.lift()
-	w.begun = true
-	w.sync()
-	return true
-}
-
-// hangUp notes that the caller has gone. The handler goes on, and writes to
-// nobody without being told, as it does without this package.
-func (w *writer) hangUp() {
-	w.mu.Lock()
-	w.gone = true
-	w.mu.Unlock()
-}
-
-// shut makes the answer the server's goroutine's, and reports whether it is.
-func (w *writer) shut() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = !w.begun
-	return w.closed
-}
+// begin makes the answer the handler's, and reports whether it is.
+func (w *writer) begin() bool { return w.run.Begin(w.first) }
 
 // complete hands over the trailers. The handler has ended.
 func (w *writer) complete() {
@@ -101,16 +70,15 @@ func (w *writer) WriteHeader(status int) {
 		}
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.begun:
-		w.server.WriteHeader(status)
-	case !w.closed:
+	w.run.Unless(func(begun bool) {
+		if begun {
+			w.server.WriteHeader(status)
+			return
+		}
 		w.sync()
 		w.server.WriteHeader(status)
 		replace(w.server.Header(), w.outer) // the final answer may be another's
-	}
+	})
 }
 
 func (w *writer) Write(b []byte) (int, error) {
@@ -145,12 +113,14 @@ func (w *writer) EnableFullDuplex() error {
 }
 
 func (w *writer) control(f func(*http.ResponseController) error) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return http.ErrHandlerTimeout
-	}
-	return f(http.NewResponseController(w.server))
+	return w.unless(func() error { return f(http.NewResponseController(w.server)) })
+}
+
+// unless calls f unless the answer has been taken from the handler.
+func (w *writer) unless(f func() error) error {
+	err := http.ErrHandlerTimeout
+	w.run.Unless(func(bool) { err = f() })
+	return err
 }
 
 // flush sends what there is, the header at least.
@@ -162,12 +132,7 @@ func (w *writer) flush() error {
 }
 
 func (w *writer) push(target string, opts *http.PushOptions) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return http.ErrHandlerTimeout
-	}
-	return w.server.(http.Pusher).Push(target, opts)
+	return w.unless(func() error { return w.server.(http.Pusher).Push(target, opts) })
 }
 
 func (w *writer) readFrom(r io.Reader) (int64, error) {
@@ -188,5 +153,5 @@ func (w *writer) hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	w.hijacked = true
-	return hold(conn, w.call.permit.Done), rw, nil
+	return hold(conn, w.permit.Done), rw, nil
 }

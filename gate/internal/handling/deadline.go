@@ -1,4 +1,4 @@
-package httpgate
+package handling
 
 import (
 	"context"
