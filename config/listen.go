@@ -43,10 +43,9 @@ func AdminAt(address string) Admin { return Admin{Address: Literal(address)} }
 
 func (a *Admin) short() *Text { return &a.Address }
 
-// Guarded reports whether the admin listener knows whom it lets in, or was said
-// not to care.
+// Guarded reports whether the admin listener knows whom it lets in.
 func (a Admin) Guarded() bool {
-	return !a.Token.IsZero() || !a.TLS.ClientCA.IsZero() && a.TLS.ClientAuth != AuthRequest || a.Insecure.On()
+	return !a.Token.IsZero() || !a.TLS.ClientCA.IsZero() && a.TLS.ClientAuth != AuthRequest
 }
 
 // TLS is the certificate of a listener, in PEM files. They are read again when
@@ -169,7 +168,7 @@ func (k *checker) admin(a Admin, taken map[string]bool) {
 	}
 	host, _, err := net.SplitHostPort(a.Address.Value())
 	switch {
-	case a.Address.IsZero() || err != nil || isLoopback(host) || a.Guarded() || k.doubtful("admin"):
+	case a.Address.IsZero() || err != nil || isLoopback(host) || a.Guarded() || a.Insecure.On() || k.doubtful("admin"):
 	case strings.HasPrefix(a.Address.Value(), "unix:") || strings.HasPrefix(a.Address.Value(), "fd:"):
 	default:
 		k.report("admin", "use 127.0.0.1, add token: or tls: with client_ca:, or write insecure: on if only operators can reach it", "is open to other machines and asks for no login")
@@ -198,7 +197,7 @@ func (k *checker) wiseAdmin() {
 	a := k.cfg.WithDefaults().Admin
 	host, _, err := net.SplitHostPort(a.Address.Value())
 	beyond := err == nil && !isLoopback(host)
-	if beyond && a.Insecure.On() && a.Token.IsZero() && a.TLS.ClientCA.IsZero() {
+	if beyond && a.Insecure.On() && !a.Guarded() {
 		k.advise("admin", "use 127.0.0.1, or see that only operators can reach it", "is open to other machines and asks for no login")
 	}
 	if beyond && !a.Token.IsZero() && a.TLS.Cert.IsZero() {

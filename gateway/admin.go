@@ -1,12 +1,25 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/hex"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/spillway-dev/spillway/config"
+)
+
+// Bounds of an operator's connection.
+const (
+	adminHeaderTime = 10 * time.Second
+	adminIdle       = 2 * time.Minute
+	adminHeaderMax  = 64 << 10
 )
 
 // adminServer returns the operator's server. It shares nothing with the way of
@@ -16,11 +29,11 @@ func (g *Gateway) adminServer() *http.Server {
 	return &http.Server{
 		Handler:           g.Admin(),
 		ErrorLog:          g.quiet,
-		ReadTimeout:       headerTime,
-		ReadHeaderTimeout: headerTime,
+		ReadTimeout:       adminHeaderTime,
+		ReadHeaderTimeout: adminHeaderTime,
 		WriteTimeout:      2 * time.Minute, // a CPU profile takes a while
-		IdleTimeout:       keepAlive,
-		MaxHeaderBytes:    headerMax,
+		IdleTimeout:       adminIdle,
+		MaxHeaderBytes:    adminHeaderMax,
 	}
 }
 
@@ -32,9 +45,11 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /metrics      Prometheus
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
 //
-// It answers only requests whose Host is an address or localhost, so that no
-// web page can make an operator's browser read it under a name of its own (DNS
-// rebinding).
+// It answers only requests whose Host is an address, localhost or one of
+// admin.hosts, so that no web page can make an operator's browser read it under a
+// name of its own (DNS rebinding); none that a web page sends to another origin
+// (CSRF); and where admin.token is set, none without it, but for the two health
+// paths while admin.open_health is on.
 func (g *Gateway) Admin() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
@@ -48,26 +63,58 @@ func (g *Gateway) Admin() http.Handler {
 		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	}
+	sameOrigin := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := g.config().Admin
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Cache-Control", "no-store")
-		if !addressed(r.Host) {
-			http.Error(w, "the admin listener answers to an IP address or localhost only; use one of them in the URL", http.StatusMisdirectedRequest)
-			return
+		switch {
+		case !addressed(r.Host, a.Hosts):
+			http.Error(w, "the admin listener answers to an IP address or localhost, or a name in admin.hosts; use one of them in the URL", http.StatusMisdirectedRequest)
+		case !mayAsk(r, a):
+			h.Set("WWW-Authenticate", `Bearer realm="spillway admin"`)
+			http.Error(w, "send the token of the configuration: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+		default:
+			sameOrigin.ServeHTTP(w, r)
 		}
-		mux.ServeHTTP(w, r)
 	})
 }
 
-// addressed reports whether a Host header names an address, not a name that
-// somebody else's DNS server could point here.
-func addressed(host string) bool {
+// addressed reports whether a Host header names an address, or a name that was
+// configured: not one that somebody else's DNS server could point here.
+func addressed(host string, names []string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
 	host = strings.Trim(host, "[]")
-	return strings.EqualFold(host, "localhost") || net.ParseIP(host) != nil
+	return strings.EqualFold(host, "localhost") || net.ParseIP(host) != nil ||
+		slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, host) })
+}
+
+// mayAsk reports whether the request carries the token, where there is one. How
+// long it takes does not depend on how much of a wrong one is right.
+func mayAsk(r *http.Request, a config.Admin) bool {
+	if a.Token.IsZero() || a.OpenHealth.On() && (r.URL.Path == "/livez" || r.URL.Path == "/readyz") {
+		return true
+	}
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	got, want := sha256.Sum256([]byte(given)), tokenSum(a.Token.Value())
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want) == 1
+}
+
+// tokenSum returns the SHA-256 of a token that is written as it is, or as
+// sha256:HEX. A token is random and long, so that its plain hash tells nobody.
+func tokenSum(t string) []byte {
+	if text, ok := strings.CutPrefix(t, "sha256:"); ok {
+		sum, err := hex.DecodeString(text)
+		if err != nil {
+			return nil // which no token has
+		}
+		return sum
+	}
+	sum := sha256.Sum256([]byte(t))
+	return sum[:]
 }
 
 func (g *Gateway) readyz(w http.ResponseWriter, _ *http.Request) {

@@ -21,7 +21,7 @@ type fronts struct {
 func (g *Gateway) serveClear(rest *http.Server, l net.Listener) error {
 	handed := wire.NewHanded(l)
 	plain := &wire.Server{
-		Handler:     g,
+		Handler:     rest.Handler,
 		HandOver:    handed.HandOver,
 		Watch:       g.hangups.watchConn,
 		ConnContext: withConn,
@@ -34,8 +34,9 @@ func (g *Gateway) serveClear(rest *http.Server, l net.Listener) error {
 	var both sync.WaitGroup
 	var failed error
 	both.Go(func() {
-		failed = plain.Serve(l)
-		handed.Close()
+		if failed = plain.Serve(l); failed != nil {
+			handed.Close()
+		}
 	})
 	err := rest.Serve(handed)
 	handed.Close()

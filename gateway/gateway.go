@@ -17,6 +17,7 @@ import (
 
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/observe"
 )
 
@@ -67,6 +68,13 @@ type Gateway struct {
 	flows   flows
 	fronts  fronts
 
+	caps       *edge.Caps
+	guard      *edge.Guard
+	in         atomic.Pointer[entrances] // nil until Serve listens
+	successor  chan struct{}             // closed when another process has taken over
+	succeeded  atomic.Bool
+	succeeding atomic.Bool
+
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
 
@@ -97,7 +105,10 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,
 		abandoned: make(map[*exchange]struct{}),
+		caps:      edge.NewCaps(0, 0),
+		successor: make(chan struct{}),
 	}
+	g.guard = g.guarded()
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, err

@@ -174,6 +174,7 @@ func (g *Gateway) adopt(p *plan) error {
 		g.seen.Watch(r.name, r.gate)
 	}
 	g.current.Store(p.generation)
+	g.limit(p.cfg)
 	// From here on nothing new is offered to the classes that are gone but by
 	// requests that were on their way; those are offered again, see moved.
 	for _, r := range p.resources {

@@ -2,62 +2,76 @@ package gateway
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
 	"time"
+
+	"github.com/spillway-dev/spillway/gateway/edge"
 )
 
-// Bounds of a caller's connection. They limit what one costs that does nothing
-// useful; requests themselves are limited by deadlines.
+// What of a caller's connection is not the configuration's to say.
 const (
-	headerTime   = 10 * time.Second  // to send a request's header
-	keepAlive    = 120 * time.Second // idle between two requests
-	headerMax    = 64 << 10          // bytes of a request's header
-	streamsMost  = 250               // HTTP/2 streams on one connection
-	streamWindow = retainedHTTP2     // bytes taken in of a body that nobody reads
-	connWindow   = 1 << 20           // the same for all streams of a connection
-	closeTime    = time.Second       // for the last answers to leave
+	streamWindow = retainedHTTP2   // bytes taken in of a body that nobody reads
+	connWindow   = 1 << 20         // the same for all streams of a connection
+	closeTime    = time.Second     // for the last answers to leave
+	certsEvery   = 5 * time.Second // how often certificates are looked at
 )
 
 // Serve answers on the configuration's addresses until ctx ends, then drains:
 // /readyz says no, new requests are refused with reason draining, what waits
 // and runs is waited for within DrainLimit, connections are closed. It returns
-// nil after that, or what kept it from serving. It is called once.
+// nil after that, or what kept it from serving, and also once Succeed has handed
+// its listeners to another process and what was left to do is done. It is called
+// once.
 func (g *Gateway) Serve(ctx context.Context) error {
 	defer g.Close()
-	front, admin, err := g.listen()
+	in, err := g.listen()
 	if err != nil {
 		return err
 	}
+	defer in.close()
 	server, administration := g.server(), g.adminServer()
-	failed := make(chan error, 2)
-	go func() { failed <- g.serve(server, front, g.config().TLS.Cert.Value(), g.config().TLS.Key.Value()) }()
-	go func() { failed <- closedIsNil(administration.Serve(admin)) }()
-	g.log.Info("listening", "address", front.Addr().String(), "admin", admin.Addr().String(), "tls", !g.config().TLS.Cert.IsZero())
-	if a, ok := admin.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		g.log.Warn("the admin listener has no login and is not on loopback: whoever reaches it sees tenants' names and traffic",
-			"admin", admin.Addr().String(), "fix", `admin: "127.0.0.1:9900"`)
+	failed := make(chan error, len(in.fronts)+1)
+	var running sync.WaitGroup
+	for _, f := range in.fronts {
+		running.Go(func() { failed <- g.serve(server, f) })
 	}
+	running.Go(func() { failed <- closedIsNil(administration.Serve(in.admin.secure())) })
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	for _, c := range in.certificates() {
+		running.Go(func() { c.Watch(watching, certsEvery, g.tellOf(c)) })
+	}
+	g.log.Info("listening", "address", strings.Join(in.addresses(), " "), "admin", addressText(in.admin.Addr()), "tls", in.fronts[0].certs != nil)
+	g.in.Store(in)
+	in.sockets.Ready()
 
-	running := 2
-	select {
-	case err = <-failed:
-		running--
-	case <-ctx.Done():
+	for waiting := true; waiting && err == nil; {
+		select {
+		case err = <-failed:
+			waiting = err == nil // a listener that was left has ended well
+		case <-g.successor:
+			g.leave(ctx, in, server)
+			waiting = false
+		case <-ctx.Done():
+			g.wind(server)
+			waiting = false
+		}
 	}
-	if err == nil {
-		g.wind(server)
-	}
+	stopWatching()
 	server.Close()
 	ended, end := context.WithCancel(ctx)
 	end()
 	g.fronts.shutdown(ended)
 	administration.Close()
-	for ; running > 0; running-- {
-		if e := <-failed; err == nil {
+	in.close()
+	running.Wait()
+	close(failed)
+	for e := range failed {
+		if err == nil {
 			err = e
 		}
 	}
@@ -66,7 +80,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 
 // wind ends the traffic.
 func (g *Gateway) wind(server *http.Server) {
-	g.seen.Draining.Store(true) // which is what /readyz goes by
+	g.seen.Draining.Store(true) // which is what /readyz goes by, and every answer from now on
 	g.log.Info("draining", "limit", g.opts.DrainLimit)
 	if g.opts.DrainDelay > 0 {
 		time.Sleep(g.opts.DrainDelay)
@@ -84,59 +98,69 @@ func (g *Gateway) wind(server *http.Server) {
 	g.log.Info("drained")
 }
 
-// listen opens both listeners or neither.
-func (g *Gateway) listen() (front, admin net.Listener, err error) {
-	front, admin = g.opts.Listener, g.opts.AdminListener
-	if front == nil {
-		if front, err = net.Listen("tcp", g.config().Listen[0].Address.Value()); err != nil {
-			return nil, nil, fmt.Errorf("listen: %w; choose a free address with listen: in the configuration", err)
-		}
-	}
-	if admin == nil {
-		if admin, err = net.Listen("tcp", g.config().Admin.Address.Value()); err != nil {
-			front.Close()
-			return nil, nil, fmt.Errorf("admin: %w; choose a free address with admin: in the configuration", err)
-		}
-	}
-	return front, admin, nil
-}
-
 // server returns the callers' server: HTTP/1.1, and HTTP/2 with or without TLS.
 func (g *Gateway) server() *http.Server {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	p.SetHTTP2(true)
 	p.SetUnencryptedHTTP2(true)
+	l := g.config().Limits
 	return &http.Server{
-		Handler:           g,
+		Handler:           g.guard,
 		Protocols:         p,
 		ConnContext:       withConn,
 		ErrorLog:          g.quiet,
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       keepAlive,
-		MaxHeaderBytes:    headerMax,
-		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		ReadHeaderTimeout: l.ReadHeader.D(),
+		IdleTimeout:       l.Idle.D(),
+		MaxHeaderBytes:    int(l.Header),
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams:          streamsMost,
+			MaxConcurrentStreams:          l.Streams,
 			MaxReceiveBufferPerStream:     streamWindow,
 			MaxReceiveBufferPerConnection: connWindow,
 			SendPingTimeout:               pingAfter,
 			PingTimeout:                   pingTimeout,
+			WriteByteTimeout:              l.WriteStall.D(),
 		},
 	}
 }
 
 // serve runs the callers' server on a listener until it is closed.
-func (g *Gateway) serve(s *http.Server, l net.Listener, cert, key string) error {
-	if cert != "" {
-		return closedIsNil(s.ServeTLS(l, cert, key))
+func (g *Gateway) serve(s *http.Server, e entrance) error {
+	if e.certs != nil {
+		return closedIsNil(s.Serve(e.secure()))
 	}
-	return closedIsNil(g.serveClear(s, l))
+	return closedIsNil(g.serveClear(s, e.Listener))
 }
 
 func closedIsNil(err error) error {
-	if errors.Is(err, http.ErrServerClosed) {
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
+}
+
+// tellOf says in the log what became of a certificate that changed.
+func (g *Gateway) tellOf(c *edge.Certificates) func(error) {
+	return func(err error) {
+		if err != nil {
+			g.log.Warn("a changed certificate cannot be used; the one before it stays in use", "certificate", c.String(), "why", err)
+			return
+		}
+		g.log.Info("certificate reloaded", "certificate", c.String())
+	}
+}
+
+// ReloadCertificates reads the listeners' certificates again if their files have
+// changed. Open connections keep what they have; what cannot be used changes
+// nothing and is said in the log. Serve does the same every few seconds.
+func (g *Gateway) ReloadCertificates() {
+	in := g.in.Load()
+	if in == nil {
+		return
+	}
+	for _, c := range in.certificates() {
+		if changed, err := c.Reload(); changed || err != nil {
+			g.tellOf(c)(err)
+		}
+	}
 }

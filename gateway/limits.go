@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/edge"
+	"github.com/spillway-dev/spillway/gateway/wire"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// guarded returns the gateway behind its limits: what Serve serves.
+func (g *Gateway) guarded() *edge.Guard {
+	return &edge.Guard{
+		Handler: g,
+		Refuse:  g.beyond,
+		Conn: func(r *http.Request) net.Conn {
+			c, _ := r.Context().Value(connKey{}).(net.Conn)
+			return c
+		},
+		Held: func(r *http.Request) bool {
+			_, held := wire.HeldBody(r)
+			return held
+		},
+		Ending: func() bool { return g.seen.Draining.Load() || g.succeeded.Load() },
+	}
+}
+
+// limit puts the limits of a configuration into force, as far as they are not a
+// server's, which are set once.
+func (g *Gateway) limit(cfg *config.Config) {
+	l := cfg.Limits
+	keys := keyHeaders(cfg)
+	g.caps.Set(l.Connections, l.ConnectionsPerAddress)
+	g.guard.Set(edge.Limits{
+		HeaderCount: l.HeaderCount,
+		Body:        int64(l.Body), BodyGrace: l.BodyGrace.D(), BodyRate: int64(l.BodyRate),
+		WriteStall: l.WriteStall.D(), Resets: l.Resets, PerConnection: int64(l.RequestsPerConnection),
+		DropUnderscores: l.Underscores != config.UnderscoresPass,
+		Protected:       func(name string) bool { return keys[name] },
+	})
+}
+
+// keyHeaders are the header fields by which the configuration decides.
+func keyHeaders(cfg *config.Config) map[string]bool {
+	keys := make(map[string]bool)
+	for _, c := range cfg.Classes {
+		for _, k := range []config.Key{c.Tenant.Key, c.Tenant.Cost, c.Session.Key, c.Importance.Key} {
+			if k.Kind == config.FromHeader {
+				keys[k.Name] = true
+			}
+		}
+		for name := range c.Match.Headers {
+			keys[http.CanonicalHeaderKey(name)] = true
+		}
+	}
+	return keys
+}
+
+// beyond answers a request that is larger than limits allow. It was never
+// offered, and is on no class's account.
+func (g *Gateway) beyond(w http.ResponseWriter, r *http.Request, status int) {
+	title, detail := "Too large", "The request's body is larger than limits.body of the gateway's configuration allows."
+	if status == http.StatusRequestHeaderFieldsTooLarge {
+		detail = "The request has more header fields than limits.header_count of the gateway's configuration allows."
+	}
+	g.decline(w, r, func() {
+		h := w.Header()
+		h[httpgate.HeaderRung] = []string{httpgate.RungRefusal}
+		h[httpgate.HeaderReason] = []string{reason.TooLarge.String()}
+		h["X-Should-Retry"] = []string{"false"}
+		h["Content-Type"] = []string{"application/problem+json"}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%q,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
+			httpgate.ReasonPage, reason.TooLarge, title, status, detail, reason.TooLarge, httpgate.RungRefusal)
+	})
+}
