@@ -50,6 +50,13 @@ type ClassState struct {
 	ThroughputPerS      float64       // slots / holding; 0 if unknown
 	OldestWait          time.Duration // age of the oldest waiter
 	Tenants             int           // remembered
+
+	// Mode is which decisions are carried out. Where they are not all, or were
+	// not once, Shadow is what the policy made of all that it was asked about;
+	// all of the above but what is configured or measured is what really
+	// happened.
+	Mode   Mode
+	Shadow *ShadowState
 }
 
 // Classes returns the number of classes.
@@ -80,6 +87,10 @@ func (m *Machine) Class(i int) ClassState {
 	if it := c.Oldest(); it != nil {
 		s.OldestWait = m.now.Sub(it.Offered)
 	}
+	s.Mode = c.Mode
+	if c.shadow != nil {
+		m.real(c, &s)
+	}
 	return s
 }
 
@@ -88,6 +99,7 @@ type TenantState struct {
 	Name   string
 	Weight int64
 	Tally  tally.Tally
+	Shadow *tally.Tally // what the policy made of its requests, if that was not all carried out
 }
 
 // Tenants returns the remembered tenants of class i, by name, and the account
@@ -95,10 +107,10 @@ type TenantState struct {
 func (m *Machine) Tenants(i int) (known []TenantState, forgotten tally.Tally) {
 	c := m.classes[i]
 	c.Each(func(t *pool.Tenant) {
-		known = append(known, TenantState{t.Name, t.Weight(), t.Tally})
+		known = append(known, realTenant(t))
 	})
 	sort.Slice(known, func(a, b int) bool { return known[a].Name < known[b].Name })
-	return known, c.Forgotten
+	return known, c.ForgottenShadow.Happened(&c.Forgotten)
 }
 
 // ItemState is what there is to see of one request.
@@ -111,6 +123,9 @@ type ItemState struct {
 	Started             unit.Instant // if running or abandoned
 	Bytes               int64
 	Age, Held, TimeLeft time.Duration
+	// Shadow says where the request would be that runs whatever is decided of
+	// it; "" for any other.
+	Shadow string
 }
 
 // Items returns up to most requests of class i that wait or hold a slot, in
@@ -125,7 +140,10 @@ func (m *Machine) Items(i, most int) []ItemState {
 	}
 	sort.Slice(found, func(a, b int) bool { return found[a].Seq < found[b].Seq })
 	states := make([]ItemState, 0, min(len(found), most))
-	for _, it := range found[:min(len(found), most)] {
+	for _, it := range found {
+		if len(states) == most {
+			break
+		}
 		s := ItemState{
 			Ticket: Ticket(it.Ticket), State: it.State.String(),
 			Class: m.classes[i].Name, Tenant: it.Tenant.Name, Importance: int(it.Importance),
@@ -134,6 +152,11 @@ func (m *Machine) Items(i, most int) []ItemState {
 		}
 		if it.State == pool.Running || it.State == pool.Abandoned {
 			s.Started, s.Held = it.Started, m.now.Sub(it.Started)
+		}
+		if m.shadow != nil {
+			if h := m.shadow.at(s.Ticket); h != nil && !m.shadow.realItem(h, &s) {
+				continue
+			}
 		}
 		states = append(states, s)
 	}
@@ -146,7 +169,7 @@ func (m *Machine) Check() error {
 	var errs []error
 	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
 	used, waiting := 0, 0
-	states := make([][pool.Abandoned + 1]int64, len(m.classes))
+	states := make([][pool.Apart + 1]int64, len(m.classes))
 	free, dated := 0, 0
 	for _, it := range m.items {
 		if it.State == pool.Free {
@@ -182,6 +205,9 @@ func (m *Machine) Check() error {
 			}
 			sum.Add(&t.Tally)
 		})
+		if err := c.checkShadow(); err != nil {
+			errs = append(errs, err)
+		}
 		if sum != c.tally {
 			fault("class %s: its tenants' accounts add up to %+v, its own is %+v", c.Name, sum, c.tally)
 		}
@@ -196,6 +222,9 @@ func (m *Machine) Check() error {
 		if err := c.Pool.Check(); err != nil {
 			fault("class %s: %w", c.Name, err)
 		}
+	}
+	if m.shadow != nil {
+		errs = append(errs, m.shadow.check())
 	}
 	if used != m.used || waiting != m.waiting {
 		fault("classes use %d slots and hold %d waiters, the resource counts %d and %d", used, waiting, m.used, m.waiting)

@@ -10,6 +10,9 @@ import (
 
 // Offer decides a request at the moment of submission.
 func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
+	if m.casts() {
+		return m.shadow.offer(now, r, out)
+	}
 	now = m.advance(now, out)
 	c := m.classes[r.Class]
 	t := c.Get(r.Tenant)

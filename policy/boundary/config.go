@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/pool"
 )
 
@@ -35,6 +36,11 @@ type Class struct {
 	// AdmitHopeless switches the feasibility check off: requests that cannot
 	// be answered in time are let in all the same.
 	AdmitHopeless bool
+	// Mode is which of the class's decisions are carried out.
+	Mode Mode
+	// Call says how the class calls what it protects; only requests whose
+	// decision is not carried out make use of it.
+	Call Call
 	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
 	// HoldAtMostDefault.
 	HoldAtMost time.Duration
@@ -103,6 +109,9 @@ func (c *Config) Validate() error {
 		}
 		if cl.Pool.Levels < 0 || cl.Pool.Levels > pool.LevelsMax {
 			fault("class %q: %d importance levels; 1 to %d can be told apart", cl.Name, cl.Pool.Levels, pool.LevelsMax)
+		}
+		if cl.Mode.Kind > Off || cl.Mode.Share < 0 || cl.Mode.Share > chance.Whole {
+			fault("class %q: mode %d with a share of %d; a share is 0 to %d millionths", cl.Name, cl.Mode.Kind, cl.Mode.Share, chance.Whole)
 		}
 		if cl.Pool.WhenFull == pool.Block && cl.Pool.BlockFor <= 0 {
 			fault("class %q: block for %v; it must be positive, for example 50ms", cl.Name, cl.Pool.BlockFor)

@@ -8,7 +8,13 @@ import (
 
 // Advance brings the machine up to now: what was due by then happens, in the
 // order of the instants at which it was due.
-func (m *Machine) Advance(now unit.Instant, out *Effects) { m.advance(now, out) }
+func (m *Machine) Advance(now unit.Instant, out *Effects) {
+	if m.casts() {
+		m.shadow.advanced(now, out)
+		return
+	}
+	m.advance(now, out)
+}
 
 // advance returns the instant that the machine has reached, which is now
 // unless the driver's clock ran backwards: nothing is due before m.now.

@@ -14,6 +14,10 @@ import (
 // taken from it by the hard cap (the Released effect says so), it changes
 // nothing and is counted among Bugs.
 func (m *Machine) Done(now unit.Instant, t Ticket, o Outcome, out *Effects) {
+	if m.casts() {
+		m.shadow.done(now, t, o, out)
+		return
+	}
 	now = m.advance(now, out)
 	it := m.find(t)
 	if it == nil || it.State != pool.Running && it.State != pool.Abandoned {
@@ -30,6 +34,10 @@ func (m *Machine) Done(now unit.Instant, t Ticket, o Outcome, out *Effects) {
 // which a grant that raced with leaving is returned. For work that has started,
 // see Abandon.
 func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
+	if m.casts() {
+		m.shadow.left(now, t, out)
+		return
+	}
 	now = m.advance(now, out)
 	it := m.find(t)
 	if it == nil {
@@ -50,6 +58,10 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 // no longer ends the request, and the time until now, not the length of the
 // stream, is what serving took.
 func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
+	if m.casts() {
+		m.shadow.answered(now, t, out)
+		return
+	}
 	now = m.advance(now, out)
 	it := m.find(t)
 	if it == nil || it.State != pool.Running || it.Flowing {
@@ -64,6 +76,10 @@ func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
 // given reason, or has gone (CallerGone), while the work goes on. It keeps its
 // slot, is counted as abandoned, and is let go at the class's hard cap.
 func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Effects) {
+	if m.casts() {
+		m.shadow.abandoned(now, t, why, out)
+		return
+	}
 	now = m.advance(now, out)
 	if it := m.find(t); it != nil && it.State == pool.Running {
 		m.answer(it, m.known(why))
@@ -104,7 +120,7 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	m.give(c)
 	m.forget(it)
 	c.Settle(t)
-	if c.closed {
+	if c.ebbs() {
 		m.retire(c)
 	}
 }
@@ -149,7 +165,7 @@ func (m *Machine) withdraw(it *pool.Item) {
 	m.count(it, pool.Waiting, -1)
 	m.forget(it)
 	c.Settle(t)
-	if c.closed {
+	if c.ebbs() {
 		m.retire(c)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -64,6 +65,12 @@ func (v Verdict) String() string {
 	case Refuse:
 		return fmt.Sprintf("refuse %v, retry after %v", v.Reason, v.RetryAfter)
 	default:
+		if v.Reason != reason.None {
+			return fmt.Sprintf("%v %v ungoverned, would be refused %v, retry after %v", v.Kind, v.Ticket, v.Reason, v.RetryAfter)
+		}
+		if v.Deadline == unit.Never {
+			return fmt.Sprintf("%v %v ungoverned", v.Kind, v.Ticket)
+		}
 		return fmt.Sprintf("%v %v until %v", v.Kind, v.Ticket, v.Deadline)
 	}
 }

@@ -30,6 +30,8 @@ type Machine struct {
 	chance   chance.Source
 	draining bool
 
+	shadow *shadow // nil while every decision is carried out
+	seed   uint64
 	strict bool
 	bugs   int64
 }
@@ -43,6 +45,7 @@ type class struct {
 	tally    tally.Tally
 	calendar unit.Instant // the next instant promised to a refused request
 	closed   bool         // no longer configured: takes in nothing, drains
+	shadow   *tally.Shadow
 }
 
 // New returns the machine for a configuration, or the configuration's faults.
@@ -50,12 +53,13 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
+	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
 	for i := range cfg.Classes {
 		m.open(cfg.Classes[i])
 	}
 	m.line(cfg)
 	m.relimit()
+	m.cast()
 	return m, nil
 }
 
@@ -70,7 +74,11 @@ func (m *Machine) open(cfg Class) {
 	m.byName[c.Name] = c
 }
 
-// retire gives back what a closed class was guaranteed, once it has drained.
+// ebbs reports whether the class's slots are given back once it has drained:
+// nothing new will need them.
+func (c *class) ebbs() bool { return c.closed || c.Mode.Kind == Off }
+
+// retire gives back what a class that ebbs was guaranteed, once it has drained.
 func (m *Machine) retire(c *class) {
 	if c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
 		c.Resize(0, 0)
@@ -95,7 +103,12 @@ func (m *Machine) relimit() {
 
 // Next returns the earliest instant at which the machine would do something
 // by itself, or Never.
-func (m *Machine) Next() unit.Instant { return m.due.Next() }
+func (m *Machine) Next() unit.Instant {
+	if m.shadow != nil {
+		return min(m.due.Next(), m.shadow.due.Next())
+	}
+	return m.due.Next()
+}
 
 // Bugs returns how many broken invariants were met: events about requests that
 // have ended (a permit finished twice) and everything that Check would find. It
@@ -137,6 +150,12 @@ func (m *Machine) find(t Ticket) *pool.Item {
 // forget voids the item's ticket and makes it free for another request.
 func (m *Machine) forget(it *pool.Item) {
 	m.due.Strike(&it.Due)
+	if m.shadow == nil || !m.shadow.keeps(it) {
+		m.void(it)
+	}
+}
+
+func (m *Machine) void(it *pool.Item) {
 	index := uint32(it.Ticket)
 	it.State, it.Tenant = pool.Free, nil
 	it.Ticket += 1 << 32

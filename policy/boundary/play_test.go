@@ -130,6 +130,8 @@ func (p *player) config() Config {
 			AdmitHopeless: p.next(2) == 0,
 			HoldAtMost:    time.Duration(1+p.next(4)) * 100 * time.Millisecond,
 			RetryAfterMax: 10 * time.Second,
+			Mode:          Mode{Kind: ModeKind(max(p.next(8)-4, 0)), Share: 500_000},
+			Call:          Call{Timeout: time.Duration(p.next(3)) * 60 * time.Millisecond, Cancel: p.next(2) == 1},
 		}
 		if p.next(2) == 1 {
 			cl.Pool.MemoryLimit, cl.Pool.PerRequest = 1000, 100
@@ -302,7 +304,7 @@ func (p *player) event(f, g func(*Machine, *Effects)) {
 	}
 	p.twinOut.Reset()
 	for i := range p.machine.Classes() {
-		if a, b := p.machine.Class(i), p.twin.Class(i); a != b {
+		if a, b := p.machine.Class(i), p.twin.Class(i); !reflect.DeepEqual(a, b) {
 			p.fail("class is %+v, its twin %+v", a, b)
 		}
 	}

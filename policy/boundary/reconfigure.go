@@ -8,6 +8,10 @@ import (
 
 // Drain refuses whatever is offered from now on. What waits and runs goes on.
 func (m *Machine) Drain(now unit.Instant, out *Effects) {
+	if m.casts() {
+		m.shadow.drained(now, out)
+		return
+	}
 	m.advance(now, out)
 	m.draining = true
 }
@@ -23,6 +27,9 @@ func (m *Machine) Drain(now unit.Instant, out *Effects) {
 // that a class which was renamed may run twice its work for as long as the old
 // one's lasts.
 func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error {
+	if m.casts() {
+		return m.shadow.reconfigured(now, cfg, out)
+	}
 	if err := m.Accepts(cfg); err != nil {
 		return err
 	}
@@ -49,6 +56,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	}
 	m.line(cfg)
 	m.relimit()
+	m.cast()
 	for _, c := range m.classes {
 		m.admitBlocked(c)
 	}

@@ -13,6 +13,9 @@ type Request struct {
 	Class int
 	// Tenant is whom fairness is between; "" where tenants are not told apart.
 	Tenant string
+	// Session is whose experience must not flicker, as a key (see chance.Key);
+	// 0 where sessions are not told apart.
+	Session uint64
 	// Importance orders requests within the class, 0 the most important;
 	// what is beyond the class's last level counts as the last.
 	Importance int
@@ -65,7 +68,9 @@ func (k Kind) String() string { return kindNames[k] }
 // Decision is a verdict in two words.
 type Decision struct {
 	Kind   Kind
-	Reason reason.Reason // why, if refused
+	// Reason is why, if refused. With Run: the request runs because its class's
+	// decisions are not carried out, and would have been refused for it.
+	Reason reason.Reason
 }
 
 // Verdict is what the boundary says to an offer. Its four fields travel in
@@ -74,7 +79,8 @@ type Decision struct {
 type Verdict struct {
 	Decision
 	Ticket Ticket // unless refused
-	// Deadline is the instant that governs the request, after default and cap.
+	// Deadline is the instant that governs the request, after default and cap;
+	// Never if nothing does because its decision is not carried out.
 	Deadline unit.Instant
 	// RetryAfter is when to come back, if refused: the instant that the
 	// calendar has promised to this refusal and to no other.

@@ -17,6 +17,12 @@ type Tenant struct {
 	// tenant.
 	Calendar unit.Instant
 
+	// Shadow is the account of its requests that run whatever is decided of
+	// them; nil where there never was one.
+	Shadow *tally.Shadow
+	// Kept keeps the tenant from being forgotten while it is above 0.
+	Kept int64
+
 	flow   fair.Flow
 	queue  [1]list // all of the tenant's waiters
 	levels []list  // the same by importance; nil where there is only one level
@@ -42,16 +48,17 @@ func (t *Tenant) lists() []list {
 // Weight returns the tenant's share relative to the others'.
 func (t *Tenant) Weight() int64 { return t.flow.Weight }
 
-// busy reports whether the tenant waits or holds a slot.
+// busy reports whether the tenant waits or holds a slot, or is to be kept.
 func (t *Tenant) busy() bool {
-	return t.Tally.Waiting+t.Tally.Running+t.Tally.Abandoned > 0
+	return t.Tally.Waiting+t.Tally.Running+t.Tally.Abandoned+t.Kept > 0
 }
 
 // Tenants remembers those who wait or run, and a bounded number of idle ones,
 // the longest idle forgotten first. What a forgotten tenant counted is kept in
 // Forgotten, so that sums close.
 type Tenants struct {
-	Forgotten tally.Tally
+	Forgotten       tally.Tally
+	ForgottenShadow tally.Shadow
 
 	cfg            TenantConfig
 	levels         int // of importance
@@ -203,5 +210,8 @@ func (ts *Tenants) unlist(t *Tenant) {
 func (ts *Tenants) forget(t *Tenant) {
 	ts.unlist(t)
 	ts.Forgotten.Add(&t.Tally)
+	if t.Shadow != nil {
+		ts.ForgottenShadow.Add(t.Shadow)
+	}
 	delete(ts.known, t.Name)
 }

@@ -55,3 +55,14 @@ func (t *Tally) Check() error {
 	}
 	return nil
 }
+
+// Sub takes u's figures from t.
+func (t *Tally) Sub(u *Tally) {
+	t.Offered -= u.Offered
+	t.Waiting -= u.Waiting
+	t.Running -= u.Running
+	t.Abandoned -= u.Abandoned
+	for r, n := range u.Answered {
+		t.Answered[r] -= n
+	}
+}
