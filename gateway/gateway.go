@@ -31,6 +31,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Registry takes the metrics; nil: one of the gateway's own.
 	Registry *prometheus.Registry
+	// Load reads the configuration again, for Reload; nil: there is nothing to
+	// read again.
+	Load func() (*config.Config, error)
 	// Version is shown in metrics.
 	Version string
 	// DrainDelay is how long the gateway goes on as before after /readyz has
@@ -75,6 +78,10 @@ type Gateway struct {
 	succeeded  atomic.Bool
 	succeeding atomic.Bool
 
+	reloading   sync.Mutex // held by one reload at a time, and what follows is guarded by it
+	lastRefused string     // why the latest reload was; empty: it was not
+	wound       bool       // the end has begun: nothing is reloaded any more
+
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
 
@@ -116,6 +123,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	if err := g.adopt(first); err != nil {
 		return nil, err
 	}
+	g.seen.Reloads.Begin(time.Now(), first.digest)
 	g.hangups = newHangups()
 	return g, nil
 }
@@ -180,7 +188,10 @@ func (g *Gateway) Close() {
 func (g *Gateway) drain(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
+	g.reloading.Lock()
+	g.wound = true
 	resources := g.current.Load().resources
+	g.reloading.Unlock()
 	errs := make([]error, len(resources))
 	var wait sync.WaitGroup
 	for i, r := range resources {

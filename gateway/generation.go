@@ -22,6 +22,7 @@ import (
 type generation struct {
 	number    int64 // counts from 1
 	cfg       *config.Config
+	digest    string      // of cfg
 	resources []*resource // in the order in which they first came, unused ones included
 	classes   []*class    // in the file's order: the first that matches takes the request
 }
@@ -48,7 +49,7 @@ type plan struct {
 // and has its defaults filled in. before is nil for the first. Nothing of it is
 // used yet; discard takes back what was made.
 func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan, err error) {
-	p = &plan{generation: &generation{number: 1, cfg: cfg}}
+	p = &plan{generation: &generation{cfg: cfg, digest: cfg.Digest()}}
 	if before == nil {
 		before = new(generation)
 	}

@@ -62,6 +62,13 @@ func startAt(t testing.TB, upstream, classes string, change ...func(*gateway.Opt
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	return startConfig(t, cfg, change...)
+}
+
+// startConfig runs a gateway for a configuration.
+func startConfig(t testing.TB, cfg *config.Config, change ...func(*gateway.Options)) *harness {
+	t.Helper()
+	var err error
 	o := gateway.Options{
 		Listener: listen(t), AdminListener: listen(t),
 		Logger: slog.New(slog.DiscardHandler), DrainLimit: soon,
