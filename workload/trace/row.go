@@ -7,11 +7,19 @@ import (
 	"fmt"
 )
 
+// splitter cuts a line into the values of the file's columns.
+type splitter interface {
+	names() []string
+	split(values [][]byte, line []byte) ([][]byte, error)
+}
+
 // layout says how a line is cut into the values of the file's columns.
 type layout struct {
 	columns   []string
 	delimiter byte // 0: a JSON object a line
 }
+
+func (l *layout) names() []string { return l.columns }
 
 // split appends the values of a line to values, in the order of the columns. A
 // JSON object's missing or null member is an empty value.

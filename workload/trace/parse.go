@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/workload"
+	"github.com/spillway-dev/spillway/workload/accesslog"
 	"github.com/spillway-dev/spillway/workload/internal/lines"
 )
 
-// read returns the next line that is usable and wanted.
-func (r *Reader) read() (pending, error) {
+// readLine returns the next line that is usable and wanted.
+func (r *Reader) readLine() (pending, error) {
 	for {
 		line, err := r.first, error(nil)
 		if r.first = nil; line == nil {
@@ -30,20 +31,21 @@ func (r *Reader) read() (pending, error) {
 				if wanted {
 					return p, nil
 				}
-				r.stats.Left++
 			}
 		}
-		if err != nil {
-			r.damaged(err)
+		if errors.Is(err, accesslog.ErrNoRequest) {
+			r.stats.Other++
+		} else if err != nil {
+			r.damaged(r.lines.Number(), err)
 		}
 	}
 }
 
-func (r *Reader) damaged(err error) {
+func (r *Reader) damaged(line int64, err error) {
 	r.stats.Damaged++
 	if len(r.stats.First) < keptDamages {
 		reason := strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", " "), "?")
-		r.stats.First = append(r.stats.First, Damage{r.lines.Number(), reason})
+		r.stats.First = append(r.stats.First, Damage{line, reason})
 	}
 }
 
@@ -60,8 +62,12 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 	if p.at < -int64(366*24*time.Hour) {
 		return p, false, inField(at, errors.New("it is more than a year before the start"))
 	}
-	if r.mapping.spread > 0 {
-		p.at += int64(float64(r.spread.Float64() * float64(r.mapping.spread)))
+	spread := r.mapping.spread
+	if spread == 0 && r.log != nil {
+		spread = r.log.coarse
+	}
+	if spread > 0 {
+		p.at += int64(float64(r.spread.Float64() * float64(spread)))
 	}
 	values := [fields]int64{cost: 1, count: 1}
 	for f, terms := range b.terms {
@@ -82,6 +88,7 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 		return p, false, inField(count, fmt.Errorf("%d is more than %d", p.count, int64(maxCount)))
 	}
 	if b.only >= 0 && !bytes.Equal(row[b.only], b.equals) {
+		r.stats.Left++
 		return p, false, nil
 	}
 	names := r.options.Names
@@ -94,6 +101,17 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 		Session:    sessionOf(name(b.terms[session], row)),
 		Tenant:     names.Tenants.IDBytes(name(b.terms[tenant], row)),
 		Class:      names.Classes.IDBytes(name(b.terms[class], row)),
+	}
+	if s := b.terms[service]; p.arrival.Service == 0 && s != nil && !empty(row[s[0].column]) {
+		p.arrival.Service = 1 // known to be next to nothing, which is not the same as not known
+	}
+	if p.arrival.Class == 0 && r.log != nil && r.options.Classify != nil {
+		name := r.options.Classify(r.log.where())
+		if name == "" {
+			r.stats.Nobodys++
+			return p, false, nil
+		}
+		p.arrival.Class = names.Classes.ID(name)
 	}
 	if p.arrival.Class == 0 && r.options.Class != "" {
 		p.arrival.Class = names.Classes.ID(r.options.Class)
