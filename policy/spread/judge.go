@@ -153,9 +153,10 @@ func (s *Spread) arrange() {
 		out = 0
 	}
 	for i := range s.copies {
-		s.copies[i].out = false
-	}
-	for _, c := range s.bad[:out] {
-		s.copies[c].out = true
+		k := &s.copies[i]
+		if is := slices.Contains(s.bad[:out], Copy(i)); is != k.out {
+			k.out = is
+			s.moves++
+		}
 	}
 }

@@ -22,6 +22,7 @@ type Spread struct {
 	count  int    // in use and not draining
 	turn   int    // where the next round of equals begins
 	wake   unit.Instant
+	moves  int64         // copies that went out or came back
 	usual  estimate.Mean // time of answered calls, of all copies
 }
 
@@ -116,6 +117,10 @@ func (s *Spread) Done(c Copy) (gone bool) {
 	k.flying--
 	return s.gone(k)
 }
+
+// Changes counts the copies that went out or came back: as long as it is the
+// same, State.Out is too, for every copy.
+func (s *Spread) Changes() int64 { return s.moves }
 
 // Copies returns how many copies there are, those that drain left out.
 func (s *Spread) Copies() int { return s.count }
