@@ -10,6 +10,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -282,6 +283,8 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 	case x.in.Context().Err() != nil:
 		x.outcome = reason.CallerGone
 		panic(http.ErrAbortHandler)
+	case x.upload != nil && errors.Is(x.upload.failed(), edge.ErrTooLarge):
+		why = reason.TooLarge
 	case x.upload != nil && x.upload.failed() != nil:
 		why = reason.BadRequest // the caller's body broke off or was malformed
 	}
