@@ -146,7 +146,7 @@ func (m *Machine) Items(i, most int) []ItemState {
 		}
 		s := ItemState{
 			Ticket: Ticket(it.Ticket), State: it.State.String(),
-			Class: m.classes[i].Name, Tenant: it.Tenant.Name, Importance: int(it.Importance),
+			Class: m.classes[i].Name, Tenant: it.Tenant.Name, Importance: m.classes[i].Importance(it.Importance),
 			Offered: it.Offered, Deadline: it.Deadline, Bytes: it.Bytes,
 			Age: m.now.Sub(it.Offered), TimeLeft: it.Deadline.Sub(m.now),
 		}

@@ -10,8 +10,16 @@ import (
 
 // Offer decides a request at the moment of submission.
 func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
+	if r.Refuse != reason.None {
+		return m.barred(now, r, out)
+	}
 	if m.casts() {
 		return m.shadow.offer(now, r, out)
+	}
+	if r.Client != 0 {
+		if v, ends := m.edge(now, r, out); ends {
+			return v
+		}
 	}
 	now = m.advance(now, out)
 	c := m.classes[r.Class]
@@ -31,8 +39,10 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 			return m.refuse(now, c, t, reason.Infeasible)
 		}
 		return m.run(now, c, t, r, deadline)
-	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance), now), c.NeededToWait()):
+	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance, r.Retry), now), c.NeededToWait()):
 		return m.refuse(now, c, t, reason.Infeasible)
+	case r.Retry && c.FullForRetries():
+		return m.refuse(now, c, t, c.overflow())
 	}
 	why := c.Full(t, c.Charge(r.Bytes))
 	switch {
@@ -71,7 +81,7 @@ func (m *Machine) full(now unit.Instant, c *class, t *pool.Tenant, r *Request, d
 			return m.block(now, c, t, r, deadline)
 		}
 	default:
-		own, ok := c.MakeWay(t, c.Level(r.Importance), bytes, why)
+		own, ok := c.MakeWay(t, c.Level(r.Importance, r.Retry), bytes, why)
 		if !ok {
 			break
 		}
@@ -115,10 +125,13 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	m.seq++
 	it.Seq, it.Class, it.Tenant = m.seq, c.index, t
 	it.Offered, it.Deadline, it.Flowing = now, deadline, false
-	it.Importance = c.Level(r.Importance)
+	it.Importance = c.Level(r.Importance, r.Retry)
 	it.Cost, it.Bytes = r.Cost.Clamp(), c.Charge(r.Bytes)
 	if c.Config().Tenants.Timed {
 		it.Cost = timed(c.Holding())
+	}
+	if r.Client != 0 {
+		m.hold(c, it, r.Client)
 	}
 	return it
 }
@@ -126,6 +139,14 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 // refuse answers a request that ends here.
 func (m *Machine) refuse(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) Verdict {
 	return Verdict{Decision: Decision{Refuse, why}, RetryAfter: m.turnAway(now, c, t, why)}
+}
+
+// overflow is why a request is refused for which the room has no place.
+func (c *class) overflow() reason.Reason {
+	if c.rule == pool.Drop {
+		return reason.Dropped
+	}
+	return reason.QueueFull
 }
 
 // deadline returns the instant that governs a request offered now.

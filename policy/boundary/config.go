@@ -7,6 +7,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/rate"
 )
 
 // Config is one resource and the classes that use it. It is not changed after
@@ -20,6 +21,12 @@ type Config struct {
 	// Seed determines all chance in the machine (the jitter of retry hints). It
 	// counts at the start; chance goes on where it is when it is changed.
 	Seed uint64
+	// Clients is what one client may ask of the resource, over all classes that
+	// have no rule of their own. The zero Rule limits nobody.
+	Clients rate.Rule
+	// ClientsKept is how many clients are told apart at once, 32 bytes each; see
+	// rate.NewTable. 0: rate.EntriesDefault.
+	ClientsKept int
 	// Strict makes a broken invariant panic, for tests and simulation. Live
 	// it is counted (Machine.Bugs) and the request is admitted or let go.
 	Strict bool
@@ -41,6 +48,9 @@ type Class struct {
 	// Call says how the class calls what it protects; only requests whose
 	// decision is not carried out make use of it.
 	Call Call
+	// Clients, if set, is what one client may ask of this class, instead of the
+	// resource's rule and counted apart from it.
+	Clients *rate.Rule
 	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
 	// HoldAtMostDefault.
 	HoldAtMost time.Duration

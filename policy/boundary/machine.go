@@ -7,6 +7,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/tally"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -32,6 +33,9 @@ type Machine struct {
 
 	shadow *shadow // nil while every decision is carried out
 	seed   uint64
+	clients *rate.Table // nil while nobody is limited
+	rule    rate.Rule   // of classes that have none of their own
+
 	strict bool
 	bugs   int64
 }
@@ -59,6 +63,7 @@ func New(cfg Config) (*Machine, error) {
 	}
 	m.line(cfg)
 	m.relimit()
+	m.limitClients(&cfg)
 	m.cast()
 	return m, nil
 }
@@ -150,6 +155,9 @@ func (m *Machine) find(t Ticket) *pool.Item {
 // forget voids the item's ticket and makes it free for another request.
 func (m *Machine) forget(it *pool.Item) {
 	m.due.Strike(&it.Due)
+	if it.Client != 0 {
+		m.release(it)
+	}
 	if m.shadow == nil || !m.shadow.keeps(it) {
 		m.void(it)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"pgregory.net/rapid"
@@ -116,7 +117,7 @@ func (p *player) config() Config {
 				WhenFull: pool.WhenFull(p.next(5)),
 				MaxAge:   time.Duration(p.next(3)) * 70 * time.Millisecond,
 				BlockFor: 30 * time.Millisecond,
-				Levels:   levels,
+				Levels:   levels, RetriesLast: p.next(2) == 1,
 				Tenants: pool.TenantConfig{
 					Policy:  fair.Policy(p.next(5)),
 					Weights: map[string]int{"a": 1 + p.next(4)},
@@ -136,9 +137,19 @@ func (p *player) config() Config {
 		if p.next(2) == 1 {
 			cl.Pool.MemoryLimit, cl.Pool.PerRequest = 1000, 100
 		}
+		if p.next(4) == 0 {
+			cl.Clients = p.rule()
+		}
 		cfg.Classes = append(cfg.Classes, cl)
 	}
+	if p.next(2) == 0 {
+		cfg.Clients, cfg.ClientsKept = *p.rule(), 4<<p.next(3)
+	}
 	return cfg
+}
+
+func (p *player) rule() *rate.Rule {
+	return &rate.Rule{Burst: int64(p.next(4)), Interval: time.Duration(p.next(4)) * 50 * time.Millisecond, Concurrent: int32(p.next(4))}
 }
 
 // step is one event: what it is, for whom, and how much later.
@@ -220,9 +231,10 @@ func (p *player) offer(at unit.Instant) {
 	r := Request{
 		Class:      p.next(p.machine.Classes()),
 		Tenant:     []string{"", "a", "b", "c", "d", "e"}[p.next(6)],
-		Importance: p.next(6) - 1,
-		Cost:       []unit.Cost{0, 1, 10, -5, 1 << 62}[p.next(5)],
-		Bytes:      []int64{0, 10, 400, 2000, -7, 1<<63 - 1}[p.next(6)],
+		Importance: p.next(6) - 1, Retry: p.next(2) == 1,
+		Client: rate.Key(p.next(6)), Refuse: []reason.Reason{0, reason.Unauthorized}[p.next(16)/15],
+		Cost:  []unit.Cost{0, 1, 10, -5, 1 << 62}[p.next(5)],
+		Bytes: []int64{0, 10, 400, 2000, -7, 1<<63 - 1}[p.next(6)],
 	}
 	switch p.next(4) {
 	case 0:
@@ -248,7 +260,7 @@ func (p *player) offer(at unit.Instant) {
 		}
 		p.tickets = append(p.tickets, v[0].Ticket)
 	case Refuse:
-		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 || v[0].RetryAfter > 10*time.Second && p.machine.classes[r.Class].RetryAfterMax == 10*time.Second {
+		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 != (v[0].Reason == reason.Unauthorized) || v[0].RetryAfter > 10*time.Second && p.machine.classes[r.Class].RetryAfterMax == 10*time.Second {
 			p.fail("refused: %v", v[0])
 		}
 	default:

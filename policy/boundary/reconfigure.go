@@ -56,6 +56,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	}
 	m.line(cfg)
 	m.relimit()
+	m.limitClients(&cfg)
 	m.cast()
 	for _, c := range m.classes {
 		m.admitBlocked(c)

@@ -3,6 +3,7 @@ package boundary
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -19,6 +20,15 @@ type Request struct {
 	// Importance orders requests within the class, 0 the most important;
 	// what is beyond the class's last level counts as the last.
 	Importance int
+	// Retry is whether the caller has tried before: it then is half a level
+	// less important, where the class has retries come last.
+	Retry bool
+	// Client is who asks, as a salted hash: client limits are kept by it. 0 is
+	// nobody, and is not limited.
+	Client rate.Key
+	// Refuse has the request refused for that reason, which its driver has found
+	// before the class is asked: who asks may not. None: the class is asked.
+	Refuse reason.Reason
 	// Deadline is the instant by which the caller wants its answer. 0 means
 	// that it named none; the class's default and cap apply.
 	Deadline unit.Instant
@@ -67,7 +77,7 @@ func (k Kind) String() string { return kindNames[k] }
 
 // Decision is a verdict in two words.
 type Decision struct {
-	Kind   Kind
+	Kind Kind
 	// Reason is why, if refused. With Run: the request runs because its class's
 	// decisions are not carried out, and would have been refused for it.
 	Reason reason.Reason

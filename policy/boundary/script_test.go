@@ -12,6 +12,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -235,6 +236,12 @@ func (s *script) request(at unit.Instant, words []string) *Request {
 			}
 		case "tenant":
 			r.Tenant = value
+		case "client":
+			r.Client = rate.Key(s.number(value))
+		case "retry":
+			r.Retry = true
+		case "refuse":
+			r.Refuse = s.reason(value)
 		case "importance":
 			r.Importance = s.number(value)
 		case "deadline":
@@ -257,6 +264,10 @@ func (s *script) config(lines string) Config {
 		if len(words) == 0 {
 			continue
 		}
+		if v, ok := strings.CutPrefix(words[0], "clients="); ok { // of the whole resource
+			cfg.Clients = *s.rule(v)
+			continue
+		}
 		cl := Class{Name: words[0], Pool: pool.Config{Tenants: pool.TenantConfig{Weights: map[string]int{}}}}
 		for _, w := range words[1:] {
 			key, value, _ := strings.Cut(w, "=")
@@ -271,6 +282,12 @@ func (s *script) config(lines string) Config {
 	return cfg
 }
 
+// rule reads what one client may ask: burst/interval/concurrent.
+func (s *script) rule(v string) *rate.Rule {
+	words := strings.Split(v, "/")
+	return &rate.Rule{Burst: int64(s.number(words[0])), Interval: s.duration(words[1]), Concurrent: int32(s.number(words[2]))}
+}
+
 // classKeys are what a class line may say.
 var classKeys = map[string]func(*script, *Class, string){
 	"slots":        func(s *script, c *Class, v string) { c.Pool.Slots = s.number(v) },
@@ -281,6 +298,8 @@ var classKeys = map[string]func(*script, *Class, string){
 	"memory":       func(s *script, c *Class, v string) { c.Pool.MemoryLimit = int64(s.number(v)) },
 	"max_age":      func(s *script, c *Class, v string) { c.Pool.MaxAge = s.duration(v) },
 	"block":        func(s *script, c *Class, v string) { c.Pool.WhenFull, c.Pool.BlockFor = pool.Block, s.duration(v) },
+	"retries":      func(s *script, c *Class, v string) { c.Pool.RetriesLast = v == "last" },
+	"client":       func(s *script, c *Class, v string) { c.Clients = s.rule(v) },
 	"levels":       func(s *script, c *Class, v string) { c.Pool.Levels = s.number(v) },
 	"queue":        func(s *script, c *Class, v string) { c.Pool.Tenants.Queue = s.number(v) },
 	"keep":         func(s *script, c *Class, v string) { c.Pool.Tenants.Keep = s.number(v) },

@@ -215,6 +215,6 @@ func (s *shadow) apart(c *class, t *pool.Tenant, r *Request) *pool.Item {
 	it.Seq, it.Class, it.Tenant = s.m.seq, c.index, t
 	it.Offered, it.Started, it.Deadline = s.m.now, s.m.now, unit.Never
 	it.State, it.Flowing = pool.Apart, false
-	it.Importance, it.Bytes = c.Level(r.Importance), c.Charge(r.Bytes)
+	it.Importance, it.Bytes = c.Level(r.Importance, r.Retry), c.Charge(r.Bytes)
 	return it
 }

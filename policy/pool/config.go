@@ -83,6 +83,10 @@ type Config struct {
 	// as 1. Level 0 is the most important: of a tenant's waiters it goes
 	// first, and under Displace it is never evicted.
 	Levels int
+	// RetriesLast has a request that its caller has tried before be half a level
+	// less important than a first try, and finds the room full for retries when
+	// first tries have half of it left.
+	RetriesLast bool
 
 	Tenants TenantConfig
 }

@@ -34,6 +34,7 @@ type Item struct {
 	Class      int
 	Tenant     *Tenant
 	Cost       unit.Cost // as estimated, and charged
+	Client     uint64    // whose limit it counts against while it is here; 0 if none
 	Bytes      int64     // what it is charged with retaining while it waits
 	Seq        uint64    // order of arrival in the machine; breaks every tie
 	Offered    unit.Instant

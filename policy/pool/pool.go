@@ -208,7 +208,7 @@ func (p *Pool) Reconfigure(cfg Config) {
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		p.configure(t, p.scheduler)
 	}
-	if cfg.Tenants.Policy != old.Tenants.Policy || cfg.levels() != old.levels() {
+	if cfg.Tenants.Policy != old.Tenants.Policy || cfg.levels() != old.levels() || cfg.RetriesLast != old.RetriesLast {
 		p.rebuild()
 	}
 	p.Trim()
@@ -223,20 +223,19 @@ func (p *Pool) rebuild() {
 		waiting = append(waiting, it)
 		p.Remove(it)
 	}
-	least := uint8(p.cfg.levels() - 1)
+	level := p.relevel()
 	p.scheduler = fair.New(p.cfg.Tenants.Policy)
-	p.Room.levels = make([]list, p.cfg.levels())
 	p.Tenants.levels = p.cfg.levels()
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		t.flow.Forget()
 		t.levels = p.Tenants.newLevels()
 	}
 	for _, it := range waiting {
-		it.Importance = min(it.Importance, least)
+		it.Importance = level(it.Importance)
 		p.Enter(it)
 	}
 	for it := p.blocked.head; it != nil; it = it.links[byBlocked].next {
-		it.Importance = min(it.Importance, least)
+		it.Importance = level(it.Importance)
 	}
 }
 

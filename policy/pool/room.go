@@ -23,6 +23,7 @@ type Room struct {
 	maxAge    time.Duration // at which a waiter is refused for good; 0 or less: at its deadline
 	scheduler fair.Scheduler
 	levels    []list
+	halves    bool // of each level: first tries, then retries; see retry.go
 	waiting   int
 	bytes     int64
 	blocked   list
@@ -33,10 +34,9 @@ func newRoom(cfg Config) Room {
 	return Room{
 		scheduler: fair.New(cfg.Tenants.Policy),
 		levels:    make([]list, cfg.levels()),
+		halves:    cfg.RetriesLast,
 	}
 }
-
-func (cfg *Config) levels() int { return min(max(cfg.Levels, 1), LevelsMax) }
 
 // Waiting returns how many requests are in the room.
 func (r *Room) Waiting() int { return r.waiting }
@@ -49,11 +49,6 @@ func (r *Room) Blocked() int { return r.blocked.len }
 
 // Bound returns how many may wait.
 func (r *Room) Bound() int { return r.bound }
-
-// Level returns the importance level that a request's importance counts as.
-func (r *Room) Level(importance int) uint8 {
-	return uint8(min(max(importance, 0), len(r.levels)-1))
-}
 
 // Charge returns what a request counts as retaining while it waits: what it
 // declares, or, where it declares nothing, what the configuration says that a
