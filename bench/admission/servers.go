@@ -51,9 +51,13 @@ func serve() (*servers, error) {
 		return nil, err
 	}
 	to := &url.URL{Scheme: "http", Host: upstream}
-	if s.engine, err = s.listen(engine.Gateway(to)); err != nil {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		return nil, err
 	}
+	s.engine = l.Addr().String()
+	go func() { _ = engine.Gateway(l, to) }()
+	s.closers = append(s.closers, func() { _ = l.Close() })
 	if err := s.startGateway(to); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package wire
 import (
 	"errors"
 	"io"
-	"net/textproto"
 	"strings"
 )
 
@@ -107,7 +106,7 @@ func (c *Conn) readTrailer() error {
 			return io.EOF
 		}
 		name, value, ok := strings.Cut(text, ":")
-		value = textproto.TrimString(value)
+		value = trim(value)
 		if !ok || !token(name) || !clean(value) || len(c.trailer) == fieldsMost {
 			return errTrailer
 		}

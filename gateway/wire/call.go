@@ -169,18 +169,17 @@ func (c *Conn) Answer(method string) (Answer, error) {
 	}
 	b, _ := c.br.Peek(c.head)
 	head := string(b)
-	c.br.Discard(c.head)
-	c.head = 0
 	end := strings.IndexByte(head, '\r')
 	status, ok := parseStatus(head[:end])
-	if !ok {
-		return Answer{}, errMalformed
+	if !ok || head[end+1] != '\n' {
+		return c.awkward(method)
 	}
 	fields, ok := scan(head[end+2:], c.fields[:0])
 	if !ok {
-		return Answer{}, errMalformed
+		return c.awkward(method)
 	}
-	c.fields = fields
+	c.br.Discard(c.head)
+	c.head, c.fields = 0, fields
 	a := Answer{Status: status, Fields: fields}
 	if status < 200 {
 		if status == http.StatusSwitchingProtocols {
@@ -193,7 +192,7 @@ func (c *Conn) Answer(method string) (Answer, error) {
 
 // parseStatus parses "HTTP/1.x 200 text".
 func parseStatus(line string) (int, bool) {
-	if len(line) < 12 || line[:7] != "HTTP/1." || line[7] != '0' && line[7] != '1' || line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
+	if len(line) < 12 || !clean(line) || line[:7] != "HTTP/1." || line[7] != '0' && line[7] != '1' || line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
 		return 0, false
 	}
 	n, ok := parseLength(line[9:12])

@@ -80,7 +80,7 @@ func (c *conn) serve() {
 			c.server.HandOver(&replayed{c.Conn, c.in[:n]})
 			return
 		}
-		if !c.answer(r, call) || !c.turn(idle) {
+		if !c.answer(r, call) || !c.turn(idle) || c.server.draining.Load() {
 			c.end()
 			return
 		}

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"net/http"
-	"net/textproto"
 	"strings"
 )
 
@@ -33,13 +32,16 @@ func scan(s string, fields []Field) ([]Field, bool) {
 		if colon < 1 || len(fields) == fieldsMost || !token(line[:colon]) {
 			return fields, false
 		}
-		value := textproto.TrimString(line[colon+1:])
+		value := trim(line[colon+1:])
 		if !clean(value) {
 			return fields, false
 		}
 		fields = append(fields, Field{line[:colon], value})
 	}
 }
+
+// trim strikes off the white space around a value, which a CR is not.
+func trim(s string) string { return strings.Trim(s, " \t") }
 
 // fieldsMost is how many lines a plain header has at most.
 const fieldsMost = 100
@@ -61,7 +63,7 @@ var bytesOf = func() (t [256]byte) {
 	const alphanumeric = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 	set(alphanumeric, inToken|inPath|inHost)
 	set("!#$%&'*+-.^_`|~", inToken)
-	set("-._~!$&'()*+,;=:@/", inPath)
+	set("-._~$&+,;=:@/", inPath)
 	set("-._:[]", inHost)
 	for c := range 256 {
 		if c == '\t' || c >= ' ' && c != 0x7f {
@@ -110,7 +112,7 @@ func HopByHop(name string) bool {
 func Named(connection []string, name string) bool {
 	for _, v := range connection {
 		for option := range strings.SplitSeq(v, ",") {
-			if strings.EqualFold(textproto.TrimString(option), name) {
+			if strings.EqualFold(trim(option), name) {
 				return true
 			}
 		}

@@ -93,11 +93,11 @@ func common(method string) bool {
 // parseTarget parses a path with an optional query. What needs care is left to
 // net/url, what is no path or names another host to net/http.
 func parseTarget(s string) (*url.URL, bool) {
-	if s == "" || s[0] != '/' || strings.HasPrefix(s, "//") || strings.IndexByte(s, '#') >= 0 {
+	if s == "" || s[0] != '/' || strings.HasPrefix(s, "//") || strings.IndexByte(s, '#') >= 0 || !visible(s) {
 		return nil, false
 	}
 	path, query, asked := strings.Cut(s, "?")
-	if all(path, inPath) && asked == (query != "") && visible(query) {
+	if all(path, inPath) && asked == (query != "") {
 		return &url.URL{Path: path, RawQuery: query}, true
 	}
 	u, err := url.ParseRequestURI(s)

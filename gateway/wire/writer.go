@@ -24,6 +24,7 @@ type writer struct {
 
 	status int   // 0: not said yet
 	left   int64 // of the declared length; -1: none was declared
+	unsent int   // of the body that an answer to HEAD does not have
 	begun  bool  // the header is in conn.out or gone
 	direct bool  // what is written is sent at once
 	chunks bool
@@ -57,13 +58,20 @@ func (w *writer) WriteHeader(status int) {
 			delete(w.header, "Content-Length")
 		}
 	}
-	if !w.hasBody() {
+	switch {
+	case status == http.StatusNotModified: // it describes an answer that is not here
+		delete(w.header, "Content-Type")
+		delete(w.header, "Content-Length")
+		w.left = 0
+	case status == http.StatusNoContent || w.head() && w.left >= 0:
 		w.left = 0
 	}
 	if w.left >= 0 {
 		w.begin()
 	}
 }
+
+func (w *writer) head() bool { return w.request.Method == http.MethodHead }
 
 // Inform sends an informational answer, such as 103, ahead of the answer.
 func (w *writer) Inform(status int, h http.Header) {
@@ -74,7 +82,7 @@ func (w *writer) Inform(status int, h http.Header) {
 
 // hasBody reports whether an answer of that status to that request has one.
 func (w *writer) hasBody() bool {
-	return w.request.Method != http.MethodHead && w.status != http.StatusNoContent && w.status != http.StatusNotModified
+	return !w.head() && w.status != http.StatusNoContent && w.status != http.StatusNotModified
 }
 
 // begin puts the header into the buffer: framing is known by now.
@@ -132,7 +140,8 @@ func (w *writer) Write(p []byte) (int, error) {
 		w.WriteHeader(http.StatusOK)
 	}
 	switch {
-	case w.request.Method == http.MethodHead:
+	case w.head():
+		w.unsent += len(p)
 		return len(p), nil
 	case !w.hasBody():
 		return 0, http.ErrBodyNotAllowed
@@ -218,6 +227,9 @@ func (w *writer) Flush() {
 		w.WriteHeader(http.StatusOK)
 	}
 	if !w.begun {
+		if w.head() {
+			w.left = 0
+		}
 		w.begin()
 	}
 	held := w.body
@@ -233,7 +245,9 @@ func (w *writer) finish() bool {
 	}
 	if !w.begun {
 		w.left = int64(len(w.body))
-		w.Header()["Content-Length"] = []string{strconv.Itoa(len(w.body))}
+		if n := len(w.body) + w.unsent; !w.head() || n > 0 && n <= bodyHeld {
+			w.Header()["Content-Length"] = []string{strconv.Itoa(n)}
+		}
 		w.begin()
 	}
 	if held := w.body; len(held) > 0 || len(w.conn.out) > 0 && !w.chunks {

@@ -6,7 +6,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"time"
@@ -29,6 +28,9 @@ func main() {
 	_ = flags.Parse(os.Args[2:])
 
 	var handler http.Handler
+	serve := func(l net.Listener) error {
+		return (&http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}).Serve(l)
+	}
 	switch os.Args[1] {
 	case "upstream":
 		handler = newUpstream(*slots, *service)
@@ -37,7 +39,14 @@ func main() {
 		if err != nil || to.Host == "" {
 			log.Fatalf("-upstream %q: write it like http://127.0.0.1:9001", *target)
 		}
-		handler = proxy(*as, to)
+		switch *as {
+		case "tuned":
+			handler = engine.Tuned(to)
+		case "gateway":
+			serve = func(l net.Listener) error { return engine.Gateway(l, to) }
+		default:
+			log.Fatalf("-as %q is not one of tuned, gateway", *as)
+		}
 	case "refuse":
 		handler = http.HandlerFunc(refuse)
 	default:
@@ -48,18 +57,7 @@ func main() {
 		log.Fatal(err)
 	}
 	fmt.Println("listening", l.Addr())
-	log.Fatal((&http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}).Serve(l))
-}
-
-func proxy(as string, to *url.URL) *httputil.ReverseProxy {
-	switch as {
-	case "tuned":
-		return engine.Tuned(to)
-	case "gateway":
-		return engine.Gateway(to)
-	}
-	log.Fatalf("-as %q is not one of tuned, gateway", as)
-	return nil
+	log.Fatal(serve(l))
 }
 
 func refuse(w http.ResponseWriter, _ *http.Request) {

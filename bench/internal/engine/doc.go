@@ -1,3 +1,3 @@
-// Package engine is the reverse proxy of the standard library, without
-// admission: tuned as one would, and as the gateway drives it.
+// Package engine is proxies without admission: the reverse proxy of the standard
+// library, tuned as one would, and the gateway's own short way for plain requests.
 package engine
