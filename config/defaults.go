@@ -40,6 +40,7 @@ func (c *Config) WithDefaults() *Config {
 	out := clone(reflect.ValueOf(*c)).Interface().(Config)
 	out.Version = cmp.Or(out.Version, 1)
 	out.Seed = cmp.Or(out.Seed, 1)
+	out.Record.fill()
 	out.TLS.fill()
 	out.Admin.TLS.fill()
 	if len(out.Listen) == 0 {

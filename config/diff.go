@@ -202,6 +202,7 @@ var meanings = []meaning{
 	{"admin", true, ""},
 	{"tls", true, ""},
 	{"log", true, ""},
+	{"record", true, ""},
 	{"limits.header", true, ""},
 	{"limits.read_header", true, ""},
 	{"limits.idle", true, ""},
