@@ -22,7 +22,7 @@ type Class struct {
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
 	Call        Call       `yaml:"call" doc:"How the upstream is called."`
 	Operator    Operator   `yaml:"operator" doc:"What an operator's signal does to it; see docs/operate.md."`
-	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Whether decisions are carried out, only counted, or carried out for a share of requests."`
+	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Which decisions are carried out: all (enforce), none while they are made and counted (shadow), those about a share of sessions (10%), or none at all (off). Sessions are told apart by session.key, without it by tenant, without that each request is one."`
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`
 	Ladder      []Rung     `yaml:"ladder" items:"16" doc:"Cheaper answers below the primary, best first."`
 	Gap         Gap        `yaml:"gap" doc:"How much worse the cheaper answer is for this request, 0 (same) to 1 (useless)."`

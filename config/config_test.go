@@ -156,8 +156,6 @@ func TestValidate(t *testing.T) {
 		"is not a name":                          func(k *Class) { k.Name = "a.b" },
 		"neither on nor off":                     func(k *Class) { k.Feasible = "yes" },
 		"slots.max is not built yet":             func(k *Class) { k.Slots = Slots{Max: 9} },
-		"mode \"shadow\" is not built yet":       func(k *Class) { k.Mode.Kind = ModeShadow },
-		"mode \"10%\" is not built yet":          func(k *Class) { k.Mode = Mode{ModePercent, 10} },
 		"when_full \"persist\" is not built yet": func(k *Class) { k.WhenFull.Policy = FullPersist },
 		"call.retry_budget is not built yet":     func(k *Class) { k.Call.RetryBudget.Off = true },
 		"match.expr is not built yet (it comes with e": func(k *Class) { k.Match.Expr = "true" },

@@ -71,7 +71,9 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 	var ask boundary.Request
 	ask.Class = r.Class
 	ask.Tenant = r.Tenant
+	ask.Session = r.Session
 	ask.Importance = r.Importance
+	ask.Retry, ask.Client, ask.Refuse = r.Retry, r.Client, r.Refuse
 	ask.Deadline = g.deadline(ctx, now, r.Timeout)
 	ask.Cost = unit.Cost(r.Cost)
 	ask.Bytes = r.Bytes

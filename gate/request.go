@@ -5,6 +5,8 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/rate"
+	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -30,8 +32,19 @@ type Request struct {
 	// Tenant is whom fairness is between; of a longer name the first 256 bytes
 	// count.
 	Tenant string
+	// Session is whose experience must not flicker, as a key; see SessionKey. 0
+	// where sessions are not told apart.
+	Session uint64
 	// Importance orders requests within the class, 0 the most important.
 	Importance int
+	// Retry is whether the caller has tried before.
+	Retry bool
+	// Client is who asks, as a salted hash that is not 0: client limits are kept
+	// by it. 0 is not limited.
+	Client rate.Key
+	// Refuse has the request refused for that reason, so that it is on the
+	// account; None: the class is asked.
+	Refuse reason.Reason
 	// Timeout is how long the caller will wait for its answer; 0: until the
 	// context's deadline, or the class's default where it has none.
 	Timeout time.Duration

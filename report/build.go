@@ -28,6 +28,7 @@ func (c *Collector) Report(about About) *Report {
 	}
 	end := int64(math.Round(float64(seconds * 1e9)))
 	var total account
+	var shadow Shadow
 	var latency, refused, wait histogram
 	tenants := make(map[*tenant]*account, len(c.tenants))
 	for _, t := range c.tenants {
@@ -49,6 +50,8 @@ func (c *Collector) Report(about About) *Report {
 		}
 		g := of.group(c, seconds)
 		g.quantiles(&cl.latency, &cl.refused, &cl.wait)
+		g.Shadow.add(&cl.shadow)
+		shadow.add(&cl.shadow)
 		r.Classes[cl.name] = g
 		r.ClassOrder = append(r.ClassOrder, cl.name)
 		r.Series[cl.name] = cl.export()
@@ -66,6 +69,7 @@ func (c *Collector) Report(about About) *Report {
 	}
 	g := total.group(c, seconds)
 	g.quantiles(&latency, &refused, &wait)
+	g.Shadow = shadow
 	r.Group = *g
 	return r
 }

@@ -69,6 +69,7 @@ type Class struct {
 
 	latency, refused, wait histogram
 	series
+	shadow Shadow
 
 	// Slot time there was until t is slotArea + slots x t: linear, so that
 	// shards can be added up.

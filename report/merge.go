@@ -21,6 +21,7 @@ func (c *Collector) Merge(from *Collector) {
 		cl.latency.merge(&f.latency)
 		cl.refused.merge(&f.refused)
 		cl.wait.merge(&f.wait)
+		cl.shadow.add(&f.shadow)
 		cl.slots += f.slots
 		cl.slotArea += f.slotArea
 		cl.capacity = max(cl.capacity, f.capacity)

@@ -48,6 +48,8 @@ type Group struct {
 	// Waiting and Running are those not ended when the report was made.
 	Waiting int64 `json:"waiting"`
 	Running int64 `json:"running"`
+	// Shadow is of a class, and of all classes together; a tenant's is empty.
+	Shadow Shadow `json:"shadow"`
 
 	// GoodputPerS counts primary answers inside their deadline.
 	GoodputPerS Number `json:"goodput_per_s"`
@@ -118,6 +120,9 @@ func (g *Group) Check() error {
 	}
 	if n := g.Reasons["none"]; n != 0 {
 		return fmt.Errorf("%d requests ended without a reason", n)
+	}
+	if err := g.Shadow.Check(); err != nil {
+		return err
 	}
 	ended := g.Reasons.Sum()
 	if g.Offered != ended+g.Waiting+g.Running {

@@ -162,7 +162,7 @@ func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) 
 	b := r.attempts.at(what)
 	b.number, b.scheduled, b.try = a.number, a.scheduled, int32(next)
 	b.service, b.allowed, b.cost, b.bytes = a.service, a.allowed, a.cost, a.bytes
-	b.class, b.stream, b.tenant, b.level = a.class, a.stream, a.tenant, a.level
+	b.class, b.stream, b.tenant, b.level, b.session = a.class, a.stream, a.tenant, a.level, a.session
 	r.callers++
 	r.heap.push(r.now.Add(pause), triesAgain, what, b.life)
 }
@@ -204,6 +204,7 @@ func (r *run) result() (*Result, error) {
 	if length == 0 {
 		length = time.Duration(r.last)
 	}
+	r.collectShadows()
 	out := &Result{Ended: time.Duration(end), Events: r.events}
 	out.Report = r.collector.Report(report.About{
 		Mode: "virtual", Seed: r.Seed, Seconds: max(0, length-r.WarmUp).Seconds(), Meta: r.Meta,

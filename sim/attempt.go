@@ -24,6 +24,7 @@ type attempt struct {
 	allowed   time.Duration // what the caller names as its deadline; 0 is nothing
 	cost      int64
 	bytes     int64
+	session   uint64
 
 	class  *class
 	tally  *report.Tally
@@ -42,6 +43,7 @@ type attempt struct {
 	abandoned  bool // answered, while the work goes on
 	failing    bool // the work will end in a failure
 	voided     bool // the hard cap took the slot and the ticket away
+	ungoverned bool // it runs whatever the machine decides
 	leaving    bool // the caller leaves at this very instant
 }
 

@@ -67,14 +67,18 @@ func (r *run) offer(what int32, a *attempt) {
 	q := &res.request
 	*q = boundary.Request{
 		Class: a.class.index, Tenant: r.Names.Tenants.String(a.tenant), Importance: int(a.level),
-		Cost: unit.Cost(a.cost), Bytes: a.bytes,
+		Cost: unit.Cost(a.cost), Bytes: a.bytes, Session: a.session,
 	}
+	q.Retry, q.Client = a.try > 0, r.client(q.Tenant)
 	if a.allowed > 0 {
 		q.Deadline = now.Add(a.allowed)
 	}
 	res.out.Reset()
 	v := res.machine.Offer(now, q, &res.out)
 	a.deadline = v.Deadline
+	if v.Deadline == unit.Never {
+		r.letThrough(a)
+	}
 	res.show(boundary.Event{At: now, Kind: boundary.Offered, Class: q.Class, Tenant: q.Tenant, Ticket: v.Ticket, Verdict: v})
 	res.carryOut() // first: the ticket's index may be that of one who goes now
 	if v.Ticket != 0 {
@@ -106,7 +110,7 @@ func (r *run) start(what int32, a *attempt) {
 	a.place, a.started = running, r.now
 	res.count(0, +1)
 	r.bookStart(a)
-	if a.class.call.Timeout > 0 {
+	if a.class.call.Timeout > 0 && !a.ungoverned {
 		r.heap.push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
 	}
 	res.send(what, a)

@@ -146,7 +146,7 @@ func (r *run) fail(err error) {
 func (r *run) play(progress func(done, total time.Duration)) {
 	for {
 		at, k, what := r.nextEvent()
-		if at > r.end || at == unit.Never || r.callers == 0 && (r.For == 0 || at >= r.cutoff) {
+		if at > r.end || at == unit.Never || r.callers == 0 && (r.For == 0 || at >= r.cutoff) && !r.undecided() {
 			break
 		}
 		r.now = at
@@ -241,7 +241,7 @@ func (r *run) arrive(i int) {
 	a := r.attempts.at(what)
 	a.number, a.scheduled = n.N, r.now
 	a.service, a.allowed, a.cost, a.bytes = n.Service, n.Deadline, n.Cost, n.Bytes
-	a.class, a.stream, a.tenant, a.level = c, int32(i), n.Tenant, n.Importance
+	a.class, a.stream, a.tenant, a.level, a.session = c, int32(i), n.Tenant, n.Importance, n.Session
 	st.budget.earn()
 	if r.counts(r.now) {
 		st.result.Callers++

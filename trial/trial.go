@@ -110,6 +110,9 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 	if t.Unprotected && res.Upstream.Slots == 0 {
 		return res, fmt.Errorf("upstream %s: how much it can do is not known, so it cannot be tried unprotected; say `slots: N` in its upstream", r.Upstream.Name)
 	}
+	for i := range res.Boundary.Classes {
+		res.Boundary.Classes[i].Call.Cancel = res.Upstream.NoticesCancel
+	}
 	for _, c := range r.Classes {
 		res.Calls = append(res.Calls, sim.Call{Timeout: c.Call.Timeout.D(), PassDeadline: c.Call.PassDeadline.On()})
 	}

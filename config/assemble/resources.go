@@ -60,6 +60,8 @@ func class(c config.Class) boundary.Class {
 		DeadlineMax:   c.MaxDeadline.D(),
 		AdmitHopeless: !c.Feasible.On(),
 		HoldAtMost:    c.Abandoned.HoldAtMost.D(),
+		Mode:          mode(c.Mode),
+		Call:          boundary.Call{Timeout: c.Call.Timeout.D(), Cancel: c.Abandoned.Cancel.On()},
 	}
 }
 

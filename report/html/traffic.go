@@ -36,6 +36,9 @@ func TrafficSections(r *report.Report) []Section {
 		}
 	}
 	sections = append(sections, waits(r, classes), depths(r, classes), classTable(r), reasonTable(r))
+	if r.Shadow.Seen() {
+		sections = append(sections, shadowTable(r))
+	}
 	if len(r.Tenants) > 1 {
 		sections = append(sections, tenantTable(r))
 	}

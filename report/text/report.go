@@ -24,6 +24,9 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	if len(r.Reasons) > 0 {
 		p.table(reasonTable(r))
 	}
+	if r.Shadow.Seen() {
+		p.table(shadowTable(r))
+	}
 	if len(r.Tenants) > 1 {
 		p.table(tenantTable(r))
 	}
@@ -126,6 +129,16 @@ func classTable(r *report.Report) Table {
 	if len(t.Rows) != 1 {
 		t.Rows = append(t.Rows, groupRow("all", &r.Group, r))
 		t.Total = true
+	}
+	if r.Shadow.Seen() {
+		t.Head = append(t.Head, "would refuse")
+		for i, row := range t.Rows {
+			g := &r.Group
+			if names := r.ClassNames(); i < len(names) {
+				g = r.Classes[names[i]]
+			}
+			t.Rows[i] = append(row, report.FormatPercent(g.Shadow.WouldRefuse()))
+		}
 	}
 	return t
 }

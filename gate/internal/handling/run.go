@@ -48,6 +48,7 @@ func New(parent context.Context, permit gate.Permit) (*Run, context.Context) {
 	r := &Run{permit: permit, ended: make(chan Ending, 1)}
 	var ctx context.Context
 	r.deadline, ctx, r.cancel = newDeadline(parent, permit.Deadline())
+	r.deadline.lifted = !permit.Governed()
 	return r, ctx
 }
 
