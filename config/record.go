@@ -1,6 +1,9 @@
 package config
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Record is where a trace of the traffic is written, for replay. Nothing is
 // recorded without a file; serve --record FILE gives one, too.
@@ -25,4 +28,18 @@ func (k *checker) record() {
 	if s := k.cfg.Record.Salt.Value(); s != "" && len(s) < saltLeast {
 		k.report("record.salt", "write 16 or more, or leave it out", "has %d characters and can be guessed", len(s))
 	}
+}
+
+// TenantNames returns the tenants that the classes name, in order, each once. A
+// recording and who replays it count them in this order.
+func (c *Config) TenantNames() []string {
+	var names []string
+	for _, class := range c.Classes {
+		for name := range class.Tenant.Weights { // order does not matter: they are sorted
+			names = append(names, name)
+		}
+		names = append(names, class.Tenant.Order...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

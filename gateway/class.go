@@ -28,7 +28,8 @@ type class struct {
 	holdAtMost   time.Duration // by abandoned work
 	dropStatus   int
 
-	seen *observe.Class
+	seen     *observe.Class
+	recorded int32 // its number in the recording
 }
 
 // newClass makes a class of its configuration. before is the one of that name

@@ -62,6 +62,9 @@ type exchange struct {
 	// The handler's alone.
 	mine    bool // to finish the permit
 	outcome reason.Reason
+
+	note note          // for the recording
+	told reason.Reason // what the caller was told while the call went on
 }
 
 const (
@@ -208,7 +211,7 @@ func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 // on and holds its slot until it ends, unless it cannot end well: a body that
 // was cut off halfway is no request.
 func (x *exchange) leave(run *runner, why gate.Refusal, cause error) error {
-	x.mine = false
+	x.mine, x.told = false, why.Reason
 	if x.upload != nil && !x.upload.detach(x.interrupt) {
 		x.sever(cause)
 	}
@@ -231,6 +234,7 @@ func (x *exchange) settle(a answer) {
 	x.cap.Stop()
 	x.cancel(nil)
 	x.permit.Finish(why)
+	x.record(why)
 	x.gateway.forget(x)
 }
 
@@ -272,6 +276,9 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 		x.upload.detach(x.interrupt)
 	}
 	if refused, ok := errors.AsType[*refusedError](err); ok {
+		if x.mine {
+			x.told = refused.Reason
+		}
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler) // nobody is there, and nothing must look like an answer
 		}
@@ -299,6 +306,7 @@ func (x *exchange) complete() {
 	if x.mine {
 		x.mine = false
 		x.permit.FinishAt(0, boundary.Outcome{Reason: x.outcome})
+		x.record(x.outcome)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/workload/record"
 )
 
 // Options are what a program, a test or the demo may bring of its own. The zero
@@ -60,16 +61,17 @@ const (
 
 // Gateway is a reverse proxy with a gate in front of each upstream.
 type Gateway struct {
-	opts    Options
-	current atomic.Pointer[generation] // in force
-	seen    *observe.Metrics
-	log     *journal
-	quiet   *log.Logger // what net/http says by itself, at debug
-	hangups *hangups
-	idle    time.Duration
-	runners runners
-	flows   flows
-	fronts  fronts
+	opts     Options
+	current  atomic.Pointer[generation] // in force
+	recorder *record.Recorder           // nil: nothing is recorded
+	seen     *observe.Metrics
+	log      *journal
+	quiet    *log.Logger // what net/http says by itself, at debug
+	hangups  *hangups
+	idle     time.Duration
+	runners  runners
+	flows    flows
+	fronts   fronts
 
 	caps       *edge.Caps
 	guard      *edge.Guard
@@ -118,6 +120,9 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g.guard = g.guarded()
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := g.startRecording(cfg); err != nil {
 		return nil, err
 	}
 	if err := g.adopt(first); err != nil {
@@ -181,6 +186,7 @@ func (g *Gateway) Close() {
 	}
 	g.retire(nil)
 	g.hangups.close()
+	g.stopRecording()
 	g.log.flush()
 }
 

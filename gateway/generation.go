@@ -169,6 +169,7 @@ func (g *Gateway) adopt(p *plan) error {
 		if c.seen == nil { // it is new, and nobody else can see it yet
 			c.index = c.gate.Class(c.name)
 			c.seen = g.seen.Class(c.upstream.name, c.name)
+			c.recorded = g.recorder.Class(c.name)
 		}
 	}
 	for _, r := range p.fresh {

@@ -47,21 +47,23 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 	}
 	permit, refused := c.gate.Enter(ctx, ask)
 	if refused.Reason != reason.None {
-		if refused.Reason == reason.CallerGone {
-			panic(http.ErrAbortHandler)
-		}
 		if refused.Reason == reason.Draining && g.moved(w, r, c) {
 			return
+		}
+		g.recordRefused(c, r, &ask, refused.Reason)
+		if refused.Reason == reason.CallerGone {
+			panic(http.ErrAbortHandler)
 		}
 		g.refuse(w, r, c, refused)
 		return
 	}
-	c.seen.Wait.Observe(c.gate.Now().Sub(ask.At))
+	granted := c.gate.Now()
+	c.seen.Wait.Observe(granted.Sub(ask.At))
 	x := &exchange{
 		gateway: g, class: c, w: w, in: r,
 		permit: permit, overdue: due,
 		offered: ask.At, named: named.left != 0,
-		mine: true, outcome: reason.Failed,
+		mine: true, outcome: reason.Failed, note: g.note(c, r, &ask, granted),
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

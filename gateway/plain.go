@@ -175,6 +175,7 @@ func (x *exchange) interrupted() error {
 // answer that came too late. The call goes on and holds its slot until it ends,
 // unless the class has it cut.
 func (x *exchange) leavePlain(why gate.Refusal, a *wire.Answer) error {
+	x.told = why.Reason
 	if x.class.cancel {
 		x.hold.cut()
 		x.hold.Close()
@@ -210,6 +211,7 @@ func (x *exchange) settlePlain(a *wire.Answer) {
 	x.cap.Stop()
 	x.hold.Close() // which closes it where there is more to read
 	x.permit.Finish(why)
+	x.record(why)
 	x.gateway.forget(x)
 }
 

@@ -37,6 +37,9 @@ type Metrics struct {
 	MalformedDeadlines, Unroutable, Resends atomic.Int64
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
+	// Recorded says how many requests are in the recording, and how many are
+	// missing there; nil where nothing is recorded. Set it before the first scrape.
+	Recorded func() (written, lost int64)
 	// Reloads is shown as spillway_config_*.
 	Reloads Reloads
 
@@ -126,6 +129,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&malformed, float64(m.MalformedDeadlines.Load()))
 	s.add(&unroutable, float64(m.Unroutable.Load()))
 	s.add(&resends, float64(m.Resends.Load()))
+	s.recording(m.Recorded)
 	s.add(&draining, truth(m.Draining.Load()))
 	s.add(&buildInfo, 1, m.version, runtime.Version())
 	s.reloads(&m.Reloads)

@@ -46,6 +46,8 @@ var (
 	malformed   = Definition{"spillway_malformed_deadlines_total", "counter", nil, "Deadline headers that made no sense and were ignored."}
 	unroutable  = Definition{"spillway_unroutable_total", "counter", nil, "Requests that no class takes, or whose path two servers could read differently. They are on no class's account."}
 	resends     = Definition{"spillway_resends_total", "counter", nil, "Safe requests sent a second time because an idle connection to the upstream turned out to be closed."}
+	recorded    = Definition{"spillway_recorded_total", "counter", nil, "Requests written to the recording; 0 where there is none."}
+	recordLost  = Definition{"spillway_record_lost_total", "counter", nil, "Requests that are missing in the recording, because its disk was full or slow."}
 	bugs        = Definition{"spillway_bugs_total", "counter", []string{"resource"}, "Broken invariants met. Alarm on anything but 0."}
 	draining    = Definition{"spillway_draining", "gauge", nil, "1 while nothing new is taken in because the process is about to end."}
 	buildInfo   = Definition{"spillway_build_info", "gauge", []string{"version", "goversion"}, "Always 1; what is running."}
@@ -53,7 +55,7 @@ var (
 		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &abandoned,
 		&slotsUsed, &slotsLimit, &slotsBorrow, &utilisation, &bound, &allowedWait, &holding,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
-		&malformed, &unroutable, &resends, &bugs, &draining, &buildInfo,
+		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 	}
 )
