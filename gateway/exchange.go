@@ -10,9 +10,11 @@ import (
 
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/copies"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -42,6 +44,12 @@ type exchange struct {
 	named   bool // the caller named a deadline
 
 	*overdue
+	// The copy that is called; see upstream.
+	copy   atomic.Pointer[copies.Copy]
+	sent   unit.Instant // when it was taken
+	moves  int          // to another copy
+	judged bool
+
 	// A plain call; see there.
 	hold     hold
 	timedOut atomic.Bool // the call took longer than it may
@@ -86,6 +94,7 @@ func (e *refusedError) Error() string { return e.Refusal.Error() }
 
 // serve calls the upstream and answers the caller.
 func (x *exchange) serve() {
+	x.take()
 	if body, ok := x.plain(); ok {
 		x.servePlain(body)
 		return
@@ -103,7 +112,7 @@ func (x *exchange) serve() {
 // rewrite makes the caller's request the upstream's.
 func (x *exchange) rewrite(out *http.Request) {
 	pr := httputil.ProxyRequest{In: x.in, Out: out}
-	x.class.upstream.direct(&pr)
+	direct(&pr, x.copy.Load().Base())
 	out.Host = x.in.Host
 	forwarded(&pr)
 	if x.class.passDeadline {
@@ -143,8 +152,10 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 	case a := <-run.came:
 		return x.arrived(run, a)
 	case <-run.bell:
+		x.judge(spread.Late)
 		return nil, x.leave(run, *x.late.Load(), errAnswered)
 	case <-timeout:
+		x.judge(spread.Late)
 		x.permit.Abandon(reason.Timeout)
 		return nil, x.leave(run, gate.Refusal{Reason: reason.Timeout, Class: x.class.name}, errAnswered)
 	case <-x.in.Context().Done():
@@ -169,6 +180,10 @@ func (x *exchange) callInTime() (*http.Response, error) {
 		x.cancel(errAnswered) // it passed before there was anything to cut
 	}
 	a := x.class.upstream.call(x)
+	if timedOut() {
+		x.judge(spread.Late)
+	}
+	x.judgeAnswer(a)
 	if a.err == nil && x.permit.Answered() {
 		x.beginAnswer(a.res)
 		return a.res, nil
@@ -190,6 +205,7 @@ func (x *exchange) callInTime() (*http.Response, error) {
 
 // arrived takes the upstream's answer for the caller.
 func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
+	x.judgeAnswer(a)
 	if a.err != nil {
 		run.dismiss()
 		if refused := x.late.Load(); refused != nil {
@@ -205,6 +221,14 @@ func (x *exchange) arrived(run *runner, a answer) (*http.Response, error) {
 	x.gateway.runners.put(run)
 	x.beginAnswer(a.res)
 	return a.res, nil
+}
+
+func (x *exchange) judgeAnswer(a answer) {
+	if a.err != nil {
+		x.judgeCall(0, a.err)
+		return
+	}
+	x.judgeCall(a.res.StatusCode, nil)
 }
 
 // leave ends the handler's part before the upstream has answered. The call goes
@@ -233,6 +257,7 @@ func (x *exchange) settle(a answer) {
 	}
 	x.cap.Stop()
 	x.cancel(nil)
+	x.give()
 	x.permit.Finish(why)
 	x.record(why)
 	x.gateway.forget(x)
@@ -305,6 +330,7 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 func (x *exchange) complete() {
 	if x.mine {
 		x.mine = false
+		x.give()
 		x.permit.FinishAt(0, boundary.Outcome{Reason: x.outcome})
 		x.record(x.outcome)
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -34,6 +35,7 @@ type resource struct {
 	name     string
 	gate     *gate.Gate
 	upstream *upstream
+	service  config.Upstream // what the generation says of it; of no name where it says nothing
 	machine  gate.Config
 }
 
@@ -61,7 +63,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 	}()
 	classes := make(map[string]config.Class)
 	for _, r := range assemble.Resources(cfg) {
-		if err := p.resource(r, before); err != nil {
+		if err := p.resource(r, before, g.log.Logger); err != nil {
 			return nil, err
 		}
 		for _, c := range r.Classes {
@@ -89,8 +91,8 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 
 // resource adds the resource of a new configuration: with its old gate, if there
 // was one, and with its old upstream, if that is as it was.
-func (p *plan) resource(r assemble.Resource, before *generation) (err error) {
-	n := &resource{name: r.Upstream.Name, machine: r.Machine}
+func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger) (err error) {
+	n := &resource{name: r.Upstream.Name, service: r.Upstream, machine: r.Machine}
 	if old := before.find(n.name); old != nil {
 		n.gate = old.gate
 		if sameService(old.upstream.cfg, r.Upstream) {
@@ -106,7 +108,7 @@ func (p *plan) resource(r assemble.Resource, before *generation) (err error) {
 		p.fresh = append(p.fresh, n)
 	}
 	if n.upstream == nil {
-		if n.upstream, err = newUpstream(r.Upstream); err != nil {
+		if n.upstream, err = newUpstream(r.Upstream, log); err != nil {
 			return err
 		}
 	}
@@ -174,6 +176,11 @@ func (g *Gateway) adopt(p *plan) error {
 	}
 	for _, r := range p.fresh {
 		g.seen.Watch(r.name, r.gate)
+	}
+	for _, r := range p.resources {
+		if r.service.Name != "" {
+			r.upstream.start(r.service)
+		}
 	}
 	g.current.Store(p.generation)
 	g.limit(p.cfg)

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httputil"
-	"net/url"
 	"strconv"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
 )
 
 // A plain call is one that needs nothing of net/http: a request whose body, if it
@@ -24,7 +23,7 @@ import (
 // plain reports whether the request can be made as a plain call, and returns its
 // body.
 func (x *exchange) plain() (body []byte, ok bool) {
-	if x.class.upstream.plain == nil {
+	if x.copy.Load().Plain() == nil {
 		return nil, false
 	}
 	h := x.in.Header
@@ -53,7 +52,11 @@ func (x *exchange) servePlain(body []byte) {
 // caller: it broke, or its deadline or its caller's patience came first.
 func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
 	conn, err := x.connect(false)
+	for err != nil && x.another(err) {
+		conn, err = x.connect(false)
+	}
 	if err != nil {
+		x.judgeCall(0, err)
 		return wire.Answer{}, err
 	}
 	x.overdue.plain.Store(&x.hold)
@@ -74,6 +77,10 @@ func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
 		}
 	}
 	x.hold.disarm()
+	if err == wire.ErrInterrupted && x.timedOut.Load() {
+		x.judge(spread.Late)
+	}
+	x.judgeCall(a.Status, err)
 	switch {
 	case err == wire.ErrInterrupted:
 		return a, x.interrupted()
@@ -106,7 +113,7 @@ func afterFunc(ctx context.Context, f func()) (stop func() bool) {
 // connect holds a connection to the upstream. A new one is not waited for longer
 // than for the answer: nothing has been sent, and nothing goes on.
 func (x *exchange) connect(anew bool) (*wire.Conn, error) {
-	pool := x.class.upstream.plain
+	pool := x.copy.Load().Plain()
 	if c := pool.Idle(); c != nil && !anew {
 		x.hold.take(c)
 		return c, nil
@@ -210,6 +217,7 @@ func (x *exchange) settlePlain(a *wire.Answer) {
 	}
 	x.cap.Stop()
 	x.hold.Close() // which closes it where there is more to read
+	x.give()
 	x.permit.Finish(why)
 	x.record(why)
 	x.gateway.forget(x)
@@ -217,10 +225,10 @@ func (x *exchange) settlePlain(a *wire.Answer) {
 
 // appendRequest appends the request as the upstream gets it.
 func (x *exchange) appendRequest(b []byte, body []byte) []byte {
-	in, up := x.in, x.class.upstream
+	in := x.in
 	b = append(b, in.Method...)
 	b = append(b, ' ')
-	b = append(b, up.target(in.URL)...)
+	b = append(b, targetAt(x.copy.Load().Base(), in.URL)...)
 	b = append(b, " HTTP/1.1\r\n"...)
 	b = wire.AppendField(b, "Host", in.Host)
 	connection := in.Header["Connection"]
@@ -385,15 +393,4 @@ func (x *exchange) inform(a wire.Answer) {
 	for name := range h { // order does not matter: all are struck off
 		delete(to, name)
 	}
-}
-
-// target is what is asked for at the upstream.
-func (u *upstream) target(in *url.URL) string {
-	if u.bare {
-		return in.RequestURI()
-	}
-	out := http.Request{URL: new(url.URL)}
-	*out.URL = *in
-	(&httputil.ProxyRequest{Out: &out}).SetURL(u.url)
-	return out.URL.RequestURI()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"net/http/httputil"
 	"sync/atomic"
 	"time"
 )
@@ -49,10 +50,28 @@ func (s *sending) gotConn(c httptrace.GotConnInfo) {
 
 func (s *sending) gotFirstByte() { s.began.Store(true) }
 
-// call sends the exchange's request and returns the answer.
+// call sends the exchange's request and returns the answer. As long as no
+// connection can be made, other copies are tried.
 func (u *upstream) call(x *exchange) answer {
+	for {
+		a := u.send(x)
+		if a.err == nil {
+			return a
+		}
+		if !x.another(a.err) {
+			a.err = x.copy.Load().Explain(a.err)
+			return a
+		}
+		at := *x.in.URL
+		x.out.URL = &at
+		direct(&httputil.ProxyRequest{In: x.in, Out: x.out}, x.copy.Load().Base())
+	}
+}
+
+// send sends it to the copy that the exchange has.
+func (u *upstream) send(x *exchange) answer {
 	out := x.out
-	t := u.carrier(isGRPC(out))
+	t := x.copy.Load().Transport(isGRPC(out))
 	if out.Body != nil {
 		res, err := t.RoundTrip(out)
 		return answer{res, err}

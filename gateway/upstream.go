@@ -1,132 +1,174 @@
 package gateway
 
 import (
-	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
-	"net"
+	"log/slog"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"time"
 
 	"github.com/spillway-dev/spillway/config"
-	"github.com/spillway-dev/spillway/gateway/wire"
+	"github.com/spillway-dev/spillway/config/assemble"
+	"github.com/spillway-dev/spillway/gateway/copies"
+	"github.com/spillway-dev/spillway/policy/spread"
 )
 
-// Bounds of the connections to an upstream.
+// Bounds of HTTP/2 connections.
 const (
-	dialTimeout    = 5 * time.Second  // what provider SDKs allow a connection
-	dialKeepAlive  = 15 * time.Second // finds out that a peer is gone
-	idleTimeout    = 90 * time.Second // net/http's own default
-	idleMost       = 4096             // kept open although nothing runs on them; the gate bounds those in use
-	headerBytesMax = 1 << 20          // of an answer
-	ioBuffer       = 16 << 10         // per direction and connection
-	pingAfter      = 30 * time.Second // an HTTP/2 connection is asked whether it lives
-	pingTimeout    = 15 * time.Second
+	pingAfter   = 30 * time.Second // one is asked whether it lives
+	pingTimeout = 15 * time.Second
 )
 
-// upstream is a service and the connections to it.
+// upstream is a service: its copies and the connections to them.
 type upstream struct {
 	cfg  config.Upstream
 	name string
-	url  *url.URL
-	// main speaks what the URL says; grpc always speaks HTTP/2, without which
-	// there is no gRPC.
-	main, grpc *http.Transport
-	plain      *wire.Pool // for plain calls; nil where there are none
-	bare       bool       // the URL has neither path nor query
+	set  *copies.Set
 }
 
-// newUpstream returns the upstream for a validated configuration.
-func newUpstream(u config.Upstream) (*upstream, error) {
-	target, err := url.Parse(u.URL.Value())
-	if err != nil || target.Host == "" {
-		return nil, fmt.Errorf("upstream %s: its URL has no host; write it like http://127.0.0.1:9001", u.Name)
+// newUpstream returns the upstream for a validated configuration with its defaults
+// filled in. It does nothing by itself until start.
+func newUpstream(u config.Upstream, log *slog.Logger) (*upstream, error) {
+	cfg := copies.Config{
+		Name:         u.Name,
+		Spread:       assemble.Copies(u),
+		All:          u.Resolve.Addresses == config.AddressesAll,
+		ResolveEvery: u.Resolve.Every.D(),
+		TLS: copies.TLS{
+			CA: u.TLS.CA.Value(), Cert: u.TLS.Cert.Value(), Key: u.TLS.Key.Value(),
+			ServerName: u.TLS.ServerName, MinVersion: tlsVersions[u.TLS.MinVersion],
+		},
+		Logger: log,
 	}
-	up := &upstream{cfg: u, name: u.Name, url: target, bare: target.Path == "" && target.RawQuery == ""}
-	switch target.Scheme {
-	case "h2c":
-		target.Scheme = "http"
-		up.main = transport(protocols(false, true))
-		up.grpc = up.main
-	case "http":
-		up.main = transport(protocols(true, false))
-		up.plain = plainPool(target)
-		up.grpc = transport(protocols(false, true))
-	case "https":
-		up.main = transport(nil)
-		up.main.ForceAttemptHTTP2 = true
-		up.grpc = up.main
-	default:
-		return nil, fmt.Errorf("upstream %s: scheme %q is not one of http, https and h2c", u.Name, target.Scheme)
+	if h := u.Health; h.Checked() {
+		cfg.Health = copies.Health{
+			Kind: healthKinds[h.Kind], Path: h.Path, Status: h.Status, Service: h.Service,
+			Interval: h.Interval.D(), Timeout: h.Timeout.D(),
+		}
 	}
-	return up, nil
+	for _, text := range u.Copies() {
+		at, err := url.Parse(text.Value())
+		if err != nil {
+			return nil, fmt.Errorf("upstream %s: a URL cannot be read; write it like http://127.0.0.1:9001", u.Name) // it may hold a secret
+		}
+		cfg.URLs = append(cfg.URLs, at)
+	}
+	set, err := copies.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &upstream{cfg: u, name: u.Name, set: set}, nil
 }
 
-// plainPool returns a pool for plain calls to that host.
-func plainPool(target *url.URL) *wire.Pool {
-	dial := net.Dialer{Timeout: dialTimeout, KeepAlive: dialKeepAlive}
-	addr := target.Host
-	if target.Port() == "" {
-		addr = net.JoinHostPort(target.Hostname(), "80")
-	}
-	return &wire.Pool{
-		Dial:     func(ctx context.Context) (net.Conn, error) { return dial.DialContext(ctx, "tcp", addr) },
-		IdleMost: idleMost,
-		IdleFor:  idleTimeout,
-	}
+var tlsVersions = map[config.TLSVersion]uint16{"tls1.2": tls.VersionTLS12, "tls1.3": tls.VersionTLS13}
+
+var healthKinds = map[config.HealthKind]copies.Kind{
+	config.HealthHTTP: copies.HTTP, config.HealthConnect: copies.Connect, config.HealthGRPC: copies.GRPC,
 }
 
-func protocols(http1, h2c bool) *http.Protocols {
-	p := new(http.Protocols)
-	p.SetHTTP1(http1)
-	p.SetUnencryptedHTTP2(h2c)
-	return p
+// start has names followed and copies checked, and applies what may change of an
+// upstream that stays: it is called for every generation that comes into force.
+func (u *upstream) start(cfg config.Upstream) {
+	u.set.Reconfigure(assemble.Copies(cfg))
+	u.set.Start()
 }
 
-// transport returns a transport that adds nothing of its own: no proxy from the
-// environment, no compression, no limit that would be a queue nobody sees.
-func transport(p *http.Protocols) *http.Transport {
-	dial := net.Dialer{Timeout: dialTimeout, KeepAlive: dialKeepAlive}
-	return &http.Transport{
-		DialContext:            dial.DialContext,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    dialTimeout,
-		DisableCompression:     true,
-		MaxIdleConns:           idleMost,
-		MaxIdleConnsPerHost:    idleMost,
-		IdleConnTimeout:        idleTimeout,
-		ExpectContinueTimeout:  time.Second,
-		MaxResponseHeaderBytes: headerBytesMax,
-		ReadBufferSize:         ioBuffer,
-		WriteBufferSize:        ioBuffer,
-		Protocols:              p,
-		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
-	}
-}
+func (u *upstream) close() { u.set.Close() }
 
-// direct points the request at the upstream.
-func (u *upstream) direct(pr *httputil.ProxyRequest) {
+// direct points the request at a copy.
+func direct(pr *httputil.ProxyRequest, base *url.URL) {
 	if pr.Out.URL.Path == "*" { // OPTIONS * asks about the server, not a path
-		pr.Out.URL.Scheme, pr.Out.URL.Host = u.url.Scheme, u.url.Host
+		pr.Out.URL.Scheme, pr.Out.URL.Host = base.Scheme, base.Host
 		return
 	}
-	pr.SetURL(u.url)
+	pr.SetURL(base)
 }
 
-// carrier returns the transport for a request.
-func (u *upstream) carrier(grpc bool) *http.Transport {
-	if grpc {
-		return u.grpc
+// targetAt is what is asked for at a copy.
+func targetAt(base, in *url.URL) string {
+	if base.Path == "" {
+		return in.RequestURI()
 	}
-	return u.main
+	out := http.Request{URL: new(url.URL)}
+	*out.URL = *in
+	(&httputil.ProxyRequest{Out: &out}).SetURL(base)
+	return out.URL.RequestURI()
 }
 
-func (u *upstream) close() {
-	u.main.CloseIdleConnections()
-	u.grpc.CloseIdleConnections()
-	if u.plain != nil {
-		u.plain.Close()
+// movesMost is how often a request goes to another copy because no connection to
+// one could be made. A second is likely to be well; more would be a storm of dials.
+const movesMost = 2
+
+// take gives the exchange a copy. It is given back where the permit is.
+func (x *exchange) take() {
+	c, ok := x.class.upstream.set.Take(nil)
+	if !ok {
+		panic("BUG: gateway: an upstream without a copy")
+	}
+	x.copy.Store(c)
+	x.sent = x.class.gate.Now()
+}
+
+// another moves the exchange to another copy, if there is one, after no connection
+// to the one it had could be made: nothing has been sent.
+func (x *exchange) another(err error) bool {
+	_, undialed := errors.AsType[*copies.DialError](err)
+	if !undialed || x.moves == movesMost || x.in.Context().Err() != nil || x.late.Load() != nil {
+		return false
+	}
+	old := x.copy.Load()
+	next, ok := x.class.upstream.set.Take(old)
+	if !ok || next == old {
+		if ok {
+			next.Done()
+		}
+		return false
+	}
+	x.moves++
+	x.copy.Store(next)
+	old.Judge(blame(err), x.class.gate.Now().Sub(x.sent))
+	old.Done()
+	return true
+}
+
+// judge says what came of the call, as far as it says anything of the copy. Only
+// the first word counts.
+func (x *exchange) judge(o spread.Outcome) {
+	if !x.judged {
+		x.judged = true
+		x.copy.Load().Judge(o, x.class.gate.Now().Sub(x.sent))
+	}
+}
+
+// judgeCall judges by an answer's status, or by the error that came instead.
+func (x *exchange) judgeCall(status int, err error) {
+	switch {
+	case err == nil:
+		x.judge(copies.OutcomeOf(status))
+	case x.late.Load() != nil:
+		x.judge(spread.Late)
+	case x.in.Context().Err() != nil, x.upload != nil && x.upload.failed() != nil:
+		x.judge(spread.Nothing)
+	default:
+		x.judge(blame(err))
+	}
+}
+
+// blame says what an error says of the copy. That it has all the connections that
+// it may have is our doing.
+func blame(err error) spread.Outcome {
+	if errors.Is(err, copies.ErrConnections) {
+		return spread.Busy
+	}
+	return spread.Failed
+}
+
+// give gives the copy back; the upstream has nothing more to do for the exchange.
+func (x *exchange) give() {
+	if c := x.copy.Load(); c != nil {
+		c.Done()
 	}
 }

@@ -56,6 +56,9 @@ func (c *Copy) heard(err error) {
 	c.checked.Store(&what)
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
+	if c.set.copies[c.id] != c {
+		return
+	}
 	c.set.spread.Checked(c.set.now(), c.id, err == nil)
 	c.set.tell()
 }

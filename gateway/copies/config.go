@@ -20,7 +20,7 @@ type Config struct {
 	URLs []*url.URL
 	// Spread says how requests are spread over the copies.
 	Spread spread.Config
-	// Seed says with which copy the first round begins.
+	// Seed says with which copy the first round begins. Zero: with any.
 	Seed uint64
 
 	// All makes a copy of each address of a name; otherwise a name is one copy.

@@ -8,7 +8,9 @@ import (
 	"net/netip"
 	"net/url"
 	"sync/atomic"
+	"time"
 
+	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/spread"
 )
 
@@ -20,12 +22,12 @@ type Copy struct {
 	target
 	addresses  atomic.Pointer[[]netip.Addr] // of a name; none: not looked up yet
 	main, grpc *http.Transport
+	plain      *wire.Pool // nil where there is TLS, or HTTP/2 alone
 
 	open     atomic.Int64    // connections
 	asked    atomic.Bool     // for a certificate, by the copy
 	outcomes [5]atomic.Int64 // by spread.Outcome
 	checked  atomic.Pointer[string]
-	relief   atomic.Pointer[func()]
 
 	// Guarded by the set's mu.
 	drains, out bool
@@ -108,8 +110,9 @@ func (c *Copy) Base() *url.URL { return c.base }
 // Secure reports whether Dial speaks TLS.
 func (c *Copy) Secure() bool { return c.secure }
 
-// PlainHTTP1 reports whether the copy is asked in HTTP/1.1 without TLS.
-func (c *Copy) PlainHTTP1() bool { return !c.secure && !c.h2c }
+// Plain returns the pool for calls that need nothing of net/http, or nil where there
+// are none: with TLS, and where HTTP/2 alone is spoken.
+func (c *Copy) Plain() *wire.Pool { return c.plain }
 
 // Transport returns the net/http transport to the copy: for gRPC one that speaks
 // HTTP/2, if the URL's scheme allows it, else the one that speaks what the URL says.
@@ -120,15 +123,20 @@ func (c *Copy) Transport(grpc bool) *http.Transport {
 	return c.main
 }
 
-// OnIdle has f called when connections on which nothing runs are to be closed: for
-// a pool beside the transports. It must be set before the copy is used through it.
-func (c *Copy) OnIdle(f func()) { c.relief.Store(&f) }
-
 func (c *Copy) closeIdle() {
 	c.main.CloseIdleConnections()
 	c.grpc.CloseIdleConnections()
-	if f := c.relief.Load(); f != nil {
-		(*f)()
+	if c.plain != nil {
+		c.plain.CloseIdle()
+	}
+}
+
+// retire closes the connections on which nothing runs, and all others when nothing
+// runs on them any more.
+func (c *Copy) retire() {
+	c.closeIdle()
+	if c.plain != nil {
+		c.plain.Close()
 	}
 }
 
@@ -166,6 +174,7 @@ func (c *Copy) transport(p *http.Protocols) *http.Transport {
 		MaxIdleConns:           idleMost,
 		MaxIdleConnsPerHost:    idleMost,
 		IdleConnTimeout:        idleTimeout,
+		ExpectContinueTimeout:  time.Second,
 		MaxResponseHeaderBytes: headerBytesMax,
 		ReadBufferSize:         ioBuffer,
 		WriteBufferSize:        ioBuffer,

@@ -23,6 +23,7 @@ type DialError struct {
 	Err            error
 }
 
+// Error is one line: which upstream, which copy, and why.
 func (e *DialError) Error() string {
 	return fmt.Sprintf("upstream %s at %s: %v", e.Upstream, e.Copy, e.Err)
 }

@@ -92,7 +92,7 @@ func (s *Set) adopt(url int, t target, addresses []netip.Addr) {
 	s.tell()
 	s.mu.Unlock()
 	for _, c := range drained {
-		c.closeIdle()
+		c.retire()
 	}
 }
 

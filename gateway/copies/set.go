@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
 
+	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -43,7 +45,7 @@ func New(cfg Config) (*Set, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Set{cfg: cfg, epoch: time.Now(), spread: spread.New(cfg.Spread, cfg.Seed)}
+	s := &Set{cfg: cfg, epoch: time.Now(), spread: spread.New(cfg.Spread, cmp.Or(cfg.Seed, rand.Uint64()))}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	if len(cfg.URLs) == 0 {
 		return nil, fmt.Errorf("upstream %s: it has no URL; write it like http://127.0.0.1:9001", cfg.Name)
@@ -93,7 +95,7 @@ func (s *Set) Close() {
 	s.mu.Unlock()
 	for _, c := range all {
 		if c != nil {
-			c.closeIdle()
+			c.retire()
 		}
 	}
 }
@@ -132,6 +134,9 @@ func (c *Copy) Judge(o spread.Outcome, took time.Duration) {
 	c.outcomes[o].Add(1)
 	c.set.mu.Lock()
 	defer c.set.mu.Unlock()
+	if c.set.copies[c.id] != c {
+		return // it drained and has gone; its number may be another's
+	}
 	c.set.spread.Judge(c.set.now(), c.id, o, took)
 	c.set.tell()
 }
@@ -147,7 +152,7 @@ func (c *Copy) Done() {
 	drains := c.drains
 	c.set.mu.Unlock()
 	if drains {
-		c.closeIdle()
+		c.retire()
 	}
 }
 
@@ -161,6 +166,9 @@ func (s *Set) add(url int, t target, fresh bool) *Copy {
 	c := &Copy{set: s, id: id, url: url, target: t}
 	c.addresses.Store(&t.addresses)
 	c.main, c.grpc = c.transports()
+	if !t.secure && !t.h2c {
+		c.plain = &wire.Pool{Dial: c.Dial, IdleMost: idleMost, IdleFor: idleTimeout}
+	}
 	for int(id) >= len(s.copies) {
 		s.copies = append(s.copies, nil)
 	}
@@ -172,7 +180,7 @@ func (s *Set) add(url int, t target, fresh bool) *Copy {
 }
 
 // drain gives the copy nothing more. It is called with mu held; the caller
-// closes idle connections when it no longer is.
+// retires it when it no longer is.
 func (s *Set) drain(c *Copy) {
 	c.drains = true
 	if c.unwatch != nil {
