@@ -23,8 +23,8 @@ type Trial struct {
 	For    time.Duration // how long load is offered; 0: as long as the sources go on
 	WarmUp time.Duration // at the start, not counted
 
-	// Service replaces the service times that the file gives its upstreams;
-	// FromTrace keeps them, or the trace's where the file gives none.
+	// Service replaces all other service times. With FromTrace those of the
+	// trace hold where it has them, else those that the file gives its upstreams.
 	Service    workload.Service
 	Conditions workload.Conditions // when the upstreams are slow or out
 	// Unprotected tries the same services without spillway in front.
@@ -47,7 +47,13 @@ type Load struct {
 	// Spec draws them; its seed, stream and length are set from the trial.
 	Spec workload.Spec
 	// Source, if set, takes the place of Spec: a trace.
-	Source  workload.Source
+	Source workload.Source
+	// Classed says that Source knows itself of which class a request is; those
+	// it does not know of are of Class. Without it all are.
+	Classed bool
+	// Timed says that Source knows how long requests took, which then goes
+	// before what the file says of its upstreams.
+	Timed   bool
 	Callers sim.Callers
 }
 
@@ -138,6 +144,8 @@ func (t Trial) service(r assemble.Resource) (workload.Service, error) {
 	switch {
 	case !t.Service.Traced():
 		return t.Service, nil
+	case t.timed():
+		return workload.FromTrace(), nil
 	case len(file.Mix) > 0:
 		parts := make([]workload.Part, 0, len(file.Mix))
 		for _, m := range file.Mix {
@@ -154,6 +162,16 @@ func (t Trial) service(r assemble.Resource) (workload.Service, error) {
 		return workload.FromTrace(), nil
 	}
 	return t.Service, fmt.Errorf("upstream %s: how long it serves is not known; say `service: 100ms` in its upstream, or --service", r.Upstream.Name)
+}
+
+// timed reports whether every load is a trace that knows service times.
+func (t Trial) timed() bool {
+	for _, l := range t.Loads {
+		if l.Source == nil || !l.Timed {
+			return false
+		}
+	}
+	return len(t.Loads) > 0
 }
 
 // traced reports whether every load is a trace, which may know service times.
@@ -183,6 +201,9 @@ func (t Trial) stream(cfg *config.Config, i int, l Load) (sim.Stream, error) {
 // Open returns the requests of load number i. Opened with the same seed, length
 // and number, they are the same requests, live and in virtual time.
 func (l Load) Open(i int, seed uint64, length time.Duration, names *workload.Names) (workload.Source, error) {
+	if l.Source != nil && l.Classed {
+		return l.Source, nil
+	}
 	if l.Source != nil {
 		return workload.WithClass(l.Source, names.Classes.ID(l.Class)), nil
 	}
