@@ -2,6 +2,8 @@ package gate
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/tally"
@@ -61,6 +63,26 @@ func (g *Gate) Reconfigure(cfg Config) error {
 	g.rename()
 	g.settle(now, boundary.Reconfigured, 0)
 	return err
+}
+
+// Operate switches a class by hand for a time, after which it is as configured
+// again by itself: see boundary.Machine.Operate. d is cut to
+// boundary.OperatorMax; 0 or less, or AsConfigured, switch it back. It panics for
+// a class that does not exist.
+func (g *Gate) Operate(class int, mode boundary.OperatorMode, d time.Duration) {
+	g.mustHave(class)
+	now := g.Now()
+	o := boundary.Operation{Mode: mode, Until: now.Add(min(d, boundary.OperatorMax))}
+	g.mu.Lock()
+	g.machine.Operate(now, class, o, &g.out)
+	g.settleAs(boundary.Event{At: now, Kind: boundary.Operated, Class: class, Operation: o})
+}
+
+// mustHave panics, where no lock is held, for a class that does not exist.
+func (g *Gate) mustHave(class int) {
+	if uint(class) >= uint(len(*g.names.Load())) {
+		panic(fmt.Sprintf("gate: there is no class %d", class))
+	}
 }
 
 // Accepts returns why Reconfigure would not take a configuration, or nil. It

@@ -30,6 +30,12 @@ func (g *Gate) settle(now unit.Instant, kind boundary.EventKind, t boundary.Tick
 	g.unlock()
 }
 
+// settleAs is settle for an event that says more of itself.
+func (g *Gate) settleAs(e boundary.Event) {
+	g.carryOut(e)
+	g.unlock()
+}
+
 // carryOut shows the event to the tap, executes its effects in order and arms
 // the timer.
 func (g *Gate) carryOut(e boundary.Event) {

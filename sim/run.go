@@ -200,6 +200,8 @@ func (r *run) take(e event) {
 	case changes:
 		if c := &r.Changes[e.what]; c.Drain {
 			r.resources[c.Resource].drain(e.at)
+		} else if c.Operate != nil {
+			r.resources[c.Resource].operate(e.at, c.Operate)
 		} else {
 			r.resources[c.Resource].reconfigure(e.at, c.Boundary)
 		}

@@ -89,11 +89,14 @@ type Stream struct {
 	Callers Callers
 }
 
-// Change is a new configuration for a resource at an instant, or its draining.
+// Change is a new configuration for a resource at an instant, its draining, or a
+// class of it switched by hand.
 type Change struct {
 	At       time.Duration
 	Resource int
 	Boundary boundary.Config
+	// Operate, if set, is what a class is switched to; Boundary is not looked at.
+	Operate *Operate
 	// Drain makes the machine refuse whatever is offered from then on;
 	// Boundary is not looked at.
 	Drain bool
@@ -154,6 +157,12 @@ func (s *Scenario) Validate() error {
 			continue
 		}
 		if c.Drain {
+			continue
+		}
+		if o := c.Operate; o != nil {
+			if seen[o.Class] != s.Resources[c.Resource].Boundary.Name || o.For < 0 {
+				fault("change %d: class %q of resource %q is switched for %v: it must be one of its classes, for no negative time", i, o.Class, s.Resources[c.Resource].Boundary.Name, o.For)
+			}
 			continue
 		}
 		if err := c.Boundary.Validate(); err != nil {

@@ -50,6 +50,9 @@ type ClassState struct {
 	ThroughputPerS      float64       // slots / holding; 0 if unknown
 	OldestWait          time.Duration // age of the oldest waiter
 	Tenants             int           // remembered
+	Removed             bool          // no longer configured: it drains, or has
+	Operator            OperatorMode  // what it is switched to by hand
+	OperatorLeft        time.Duration // for how long still; 0 if it is not
 
 	// Mode is which decisions are carried out. Where they are not all, or were
 	// not once, Shadow is what the policy made of all that it was asked about;
@@ -80,6 +83,10 @@ func (m *Machine) Class(i int) ClassState {
 		Holding:      c.Holding(),
 		ServiceTime:  c.ServiceTime(),
 		Tenants:      c.Len(),
+		Removed:      c.closed,
+	}
+	if o := c.byHand; o.on(m.now) {
+		s.Operator, s.OperatorLeft = o.Mode, o.Until.Sub(m.now)
 	}
 	if h := s.Holding; h > 0 {
 		s.ThroughputPerS = float64(s.Slots) * float64(time.Second) / float64(h)

@@ -34,6 +34,8 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 		return m.refuse(now, c, t, reason.Draining)
 	case deadline <= now:
 		return m.refuse(now, c, t, reason.Expired)
+	case now < c.byHand.Until:
+		return m.refuse(now, c, t, reason.Operator)
 	case c.Waiting() == 0 && m.idle(c):
 		if m.hopeless(c, left, c.RunTime()) {
 			return m.refuse(now, c, t, reason.Infeasible)

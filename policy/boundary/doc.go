@@ -14,6 +14,7 @@
 //	Advance    time has passed
 //	Drain      nothing new is to be taken in
 //	Reconfigure
+//	Operate    an operator switches a class by hand, until an instant
 //
 // Each event first brings the machine up to its instant: what was due by then
 // happens then, in the order of the instants at which it was due, so that it

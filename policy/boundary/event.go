@@ -21,9 +21,10 @@ const (
 	Advanced
 	Drained
 	Reconfigured
+	Operated
 )
 
-var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure"}
+var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate"}
 
 // String returns the event's name as scripts write it.
 func (k EventKind) String() string { return eventNames[k] }
@@ -38,7 +39,9 @@ type Event struct {
 	Tenant  string
 	Ticket  Ticket // whom the event is about; 0 for the whole machine
 	Verdict Verdict
-	Effects []Effect
+	// Operation is what the class was switched to, if it was.
+	Operation Operation
+	Effects   []Effect
 }
 
 // String renders the event on one line, the same for every driver.
@@ -47,6 +50,8 @@ func (e Event) String() string {
 	fmt.Fprintf(&b, "%v %v", e.At, e.Kind)
 	if e.Kind == Offered {
 		fmt.Fprintf(&b, " class=%d tenant=%q: %v", e.Class, e.Tenant, e.Verdict)
+	} else if e.Kind == Operated {
+		fmt.Fprintf(&b, " class=%d: %v", e.Class, e.Operation)
 	} else if e.Ticket != 0 {
 		fmt.Fprintf(&b, " %v", e.Ticket)
 	}

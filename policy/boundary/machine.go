@@ -31,8 +31,8 @@ type Machine struct {
 	chance   chance.Source
 	draining bool
 
-	shadow *shadow // nil while every decision is carried out
-	seed   uint64
+	shadow  *shadow // nil while every decision is carried out
+	seed    uint64
 	clients *rate.Table // nil while nobody is limited
 	rule    rate.Rule   // of classes that have none of their own
 
@@ -48,6 +48,7 @@ type class struct {
 	index    int
 	tally    tally.Tally
 	calendar unit.Instant // the next instant promised to a refused request
+	byHand   byHand       // what an operator has switched it to
 	closed   bool         // no longer configured: takes in nothing, drains
 	shadow   *tally.Shadow
 }

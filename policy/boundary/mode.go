@@ -11,9 +11,9 @@ import (
 //
 // What is not carried out is decided all the same, unless the class is off: the
 // request runs at once, and the machine goes on with it as if it had been
-// obeyed, see shadow.go. Only draining, and a class that is no longer
-// configured, are carried out in every mode: they end the service, they do not
-// ration it.
+// obeyed, see shadow.go. Only draining, a class that is no longer
+// configured, and what an operator switches by hand are carried out in every mode:
+// they end the service, they do not ration it.
 type Mode struct {
 	Kind ModeKind
 	// Share, with Part, is how many of a million sessions are decided in

@@ -44,6 +44,9 @@ func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reaso
 	if why == reason.TenantFull {
 		calendar, step = &t.Calendar, c.Stretch(t, step)
 	}
+	if why == reason.Operator {
+		calendar = &c.byHand.calendar
+	}
 	at := max(*calendar, now).Add(step)
 	hint := time.Duration(at - now) // of two that are not negative
 	if hint > c.RetryAfterMax {

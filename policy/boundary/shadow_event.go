@@ -11,11 +11,11 @@ import (
 // about a request that is decided in earnest.
 
 func (s *shadow) offer(now unit.Instant, r *Request, out *Effects) Verdict {
-	s.enter(now, out)
+	now = s.enter(now, out)
 	defer s.leave()
 	m := s.m
 	c := m.classes[r.Class]
-	if m.draining || c.closed || c.decides(m.seed, r) {
+	if m.draining || c.closed || now < c.byHand.Until || c.decides(m.seed, r) {
 		from := len(out.List)
 		v := m.Offer(now, r, out)
 		s.sift(from, out)

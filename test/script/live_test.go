@@ -32,7 +32,9 @@ func runLive(t *testing.T, s *script) []string {
 		for _, c := range s.changes {
 			all.Go(func() {
 				time.Sleep(c.at)
-				if !c.drain {
+				if c.hand != nil {
+					g.Operate(g.Class(c.hand.Class), c.hand.Mode, c.hand.For)
+				} else if !c.drain {
 					must(0, g.Reconfigure(c.config))
 				} else if err := g.Drain(context.Background()); err != nil {
 					t.Error(err)

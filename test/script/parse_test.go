@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/sim"
 )
 
 // script is what both drivers play.
@@ -37,6 +38,7 @@ type request struct {
 type change struct {
 	at     time.Duration
 	drain  bool
+	hand   *sim.Operate
 	config boundary.Config
 }
 
@@ -67,8 +69,10 @@ func (s *script) line(words []string) error {
 		return err
 	case "reconfigure":
 		from := s.config
-		if n := len(s.changes); n > 0 && !s.changes[n-1].drain {
-			from = s.changes[n-1].config
+		for _, before := range s.changes {
+			if !before.drain && before.hand == nil {
+				from = before.config
+			}
 		}
 		c := change{config: from}
 		c.config.Classes = append([]boundary.Class(nil), from.Classes...)
@@ -81,6 +85,8 @@ func (s *script) line(words []string) error {
 		err := each(words[3:], func(key, value string) error { return set(&c.config.Classes[i], &ignored, key, value) })
 		s.changes = append(s.changes, c)
 		return err
+	case "operate":
+		return s.operate(words)
 	case "drain":
 		s.changes = append(s.changes, change{drain: true, at: must(time.ParseDuration(strings.TrimPrefix(words[1], "at=")))})
 		return nil
@@ -89,6 +95,22 @@ func (s *script) line(words []string) error {
 		return nil
 	}
 	return fmt.Errorf("there is no %q", words[0])
+}
+
+// operate reads "operate at=1ms CLASS MODE for=10ms".
+func (s *script) operate(words []string) error {
+	if len(words) != 5 || s.class(words[2]) < 0 {
+		return fmt.Errorf("write operate at=1ms CLASS MODE for=10ms")
+	}
+	mode, err := boundary.ParseOperatorMode(words[3])
+	if err != nil {
+		return err
+	}
+	s.changes = append(s.changes, change{
+		at:   must(time.ParseDuration(strings.TrimPrefix(words[1], "at="))),
+		hand: &sim.Operate{Class: words[2], Mode: mode, For: must(time.ParseDuration(strings.TrimPrefix(words[4], "for=")))},
+	})
+	return nil
 }
 
 func (s *script) class(name string) int {

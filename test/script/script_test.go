@@ -9,6 +9,7 @@
 //	request at=0ms takes=10ms                        of the first class, if none is named
 //	request at=1ms takes=5ms class=checkout tenant=acme deadline=20ms leaves=5ms importance=1 cost=3 bytes=100
 //	reconfigure at=30ms checkout slots=3             changes these keys of one class
+//	operate at=35ms checkout refuse for=2ms          an operator switches one class
 //	drain at=40ms
 //	upstream notices                                 stops work whose caller has left or timed out
 //

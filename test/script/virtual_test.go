@@ -35,7 +35,7 @@ func runVirtual(t testing.TB, s *script) []string {
 		scenario.Resources[0].Calls = append(scenario.Resources[0].Calls, sim.Call{Timeout: c.timeout, StartDeadline: c.startDeadline})
 	}
 	for _, c := range s.changes {
-		scenario.Changes = append(scenario.Changes, sim.Change{At: c.at, Boundary: c.config, Drain: c.drain})
+		scenario.Changes = append(scenario.Changes, sim.Change{At: c.at, Boundary: c.config, Drain: c.drain, Operate: c.hand})
 	}
 	// Patience is a stream's, so that each request is a stream of its own.
 	for _, r := range s.requests {
