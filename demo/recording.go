@@ -11,6 +11,7 @@ import (
 // Recording is a trace to be offered as the checkout's load.
 type Recording struct {
 	Path    string
+	Format  string // as trace.Options has it
 	Mapping trace.Mapping
 	// Speed makes its time pass so many times as fast; 0 chooses a speed at
 	// which its mean rate is meanShare of what the service can do, so that it
@@ -41,7 +42,7 @@ func (o Options) loads(names *workload.Names) (loads []trial.Load, done func(), 
 
 func (r *Recording) open(names *workload.Names, seed uint64, speed float64) (*trace.Reader, error) {
 	return trace.Open(r.Path, trace.Options{
-		Mapping: r.Mapping, Names: names, Seed: seed, Speed: speed, Scale: r.Scale,
+		Mapping: r.Mapping, Format: r.Format, Names: names, Seed: seed, Speed: speed, Scale: r.Scale,
 	})
 }
 

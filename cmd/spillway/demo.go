@@ -29,6 +29,7 @@ predicted from the same file and the same requests. It takes about 35 seconds an
 nothing behind.`,
 		Example: `  spillway demo
   spillway demo --report demo.html
+  spillway demo --trace traffic.rec                       # what serve --record wrote, or an access log
   spillway demo --trace AzureLLMInferenceTrace_code.csv   # a real trace whose bursts reach 26x its mean`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -62,8 +63,9 @@ nothing behind.`,
 	f.Uint64Var(&o.Seed, "seed", 1, "seed of the load")
 	f.DurationVar(&o.Without, "without", 0, "length of the run without spillway; 0: 12s")
 	f.DurationVar(&o.With, "with", 0, "length of the run with spillway; 0: 20s")
-	f.StringVar(&trail, "trace", "", "offer a recording instead")
-	f.StringVar(&mapping, "map", "", "its columns; known traces need none")
+	f.StringVar(&trail, "trace", "", traceHelp)
+	f.StringVar(&recording.Format, "format", "auto", formatHelp)
+	f.StringVar(&mapping, "map", "", mapHelp)
 	f.Float64Var(&recording.Speed, "speed", 0, "its time passes so many times as fast; 0: until its mean is 60 % of capacity")
 	f.Float64Var(&recording.Scale, "scale", 1, "so many times as many requests as recorded")
 	reportFlag(c, &page)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/load"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/report/text"
@@ -18,7 +19,7 @@ func newLoad() *cobra.Command {
 		offer          offered
 		cfg            load.Config
 		protocol, page string
-		classes        string
+		classes, file  string
 	)
 	c := &cobra.Command{
 		Use:   "load URL",
@@ -29,6 +30,7 @@ well; a run that was too far behind to be believed exits 3. Path, headers and bo
 templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Cost}}.`,
 		Example: `  spillway load http://127.0.0.1:8080/ --rate 500 --for 30s
   spillway load 'http://127.0.0.1:8080/{{.Class}}/1' --classes checkout=2,analytics=1 --rate 100:10s,900:10s
+  spillway load 'http://127.0.0.1:8080/{{.Class}}/1' --trace traffic.rec --speed 2 -H 'X-Tenant: {{.Tenant}}'
   spillway load http://127.0.0.1:8080/ --tenants acme=8,beta=1 --header 'X-Tenant: {{.Tenant}}' --honour-retry-after`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -38,7 +40,7 @@ templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Co
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg.URL = args[0]
-			length, err := loadSource(c, &cfg, &offer, classes)
+			length, err := loadSource(c, &cfg, &offer, classes, file)
 			if err != nil {
 				return usage(err)
 			}
@@ -68,6 +70,7 @@ templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Co
 	reportFlag(c, &page)
 	f := c.Flags()
 	f.StringVar(&classes, "classes", "", "what {{.Class}} is, with shares: checkout=2,analytics=1")
+	f.StringVarP(&file, "config", "c", "", "with --trace of an access log: the configuration `FILE` whose classes are {{.Class}}")
 	f.StringVarP(&cfg.Method, "method", "X", "", "GET, or POST where there is a body, unless said")
 	f.StringArrayVarP(&cfg.Header, "header", "H", nil, "'Name: value'; may be repeated")
 	f.StringVarP(&cfg.Body, "body", "d", "", "the body")
@@ -82,11 +85,18 @@ templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Co
 
 // loadSource gives the run its schedule and returns how long that is, 0 if it
 // is not known.
-func loadSource(c *cobra.Command, cfg *load.Config, offer *offered, classes string) (time.Duration, error) {
+func loadSource(c *cobra.Command, cfg *load.Config, offer *offered, classes, file string) (time.Duration, error) {
 	offer.seed = max(offer.seed, 1)
 	cfg.Names, cfg.Deadline = workload.NewNames(), offer.deadline
 	length := offer.span(c)
-	recording, err := offer.open(cfg.Names)
+	var matched *config.Config
+	if file != "" {
+		var err error
+		if matched, err = loadConfig(c, file); err != nil {
+			return 0, err
+		}
+	}
+	recording, err := offer.replay.open(c, cfg.Names, offer.seed, matched, "")
 	if err != nil {
 		return 0, err
 	}

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spillway-dev/spillway/workload"
-	"github.com/spillway-dev/spillway/workload/trace"
 )
 
 // offered are the flags that say what load is offered, the same for sim, load
@@ -18,9 +16,8 @@ type offered struct {
 	sessions                            int
 	deadline                            time.Duration
 	cost, bytes                         int64
-	trace, mapping                      string
-	speed, scale                        float64
 	seed                                uint64
+	replay                              replay
 }
 
 func (o *offered) flags(c *cobra.Command, rate string) {
@@ -34,12 +31,8 @@ func (o *offered) flags(c *cobra.Command, rate string) {
 	f.DurationVar(&o.deadline, "deadline", 0, "what every caller allows; 0 names none, so that the class's own applies")
 	f.Int64Var(&o.cost, "cost", 1, "what a request costs, in the tenant's units")
 	f.Int64Var(&o.bytes, "bytes", 0, "size of a request's body")
-	f.StringVar(&o.trace, "trace", "", "offer a recording instead: CSV, TSV or JSON lines, gzipped or not")
-	f.StringVar(&o.mapping, "map", "", "its columns, as in at=TIMESTAMP,tenant=host,cost=A+B; known traces need none")
-	f.Float64Var(&o.speed, "speed", 1, "the recording's time passes so many times as fast")
-	f.Float64Var(&o.scale, "scale", 1, "so many times as many requests as recorded")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of every draw; 0: the configuration's, or 1")
-	_ = c.MarkFlagFilename("trace")
+	o.replay.flags(c)
 }
 
 // spec returns the drawn load.
@@ -62,37 +55,11 @@ func (o *offered) spec() (s workload.Spec, err error) {
 	return s, err
 }
 
-// open returns the recording, or nil if none was named.
-func (o *offered) open(names *workload.Names) (*trace.Reader, error) {
-	if o.trace == "" {
-		return nil, nil
-	}
-	options := trace.Options{Names: names, Seed: max(o.seed, 1), Speed: o.speed, Scale: o.scale}
-	if o.mapping != "" {
-		m, err := trace.ParseMapping(o.mapping)
-		if err != nil {
-			return nil, err
-		}
-		options.Mapping = m
-	}
-	return trace.Open(o.trace, options)
-}
-
 // span returns how long load is offered: all of a recording unless --for was
 // given.
 func (o *offered) span(c *cobra.Command) time.Duration {
-	if o.trace != "" && !c.Flags().Changed("for") {
+	if o.replay.trace != "" && !c.Flags().Changed("for") {
 		return 0
 	}
 	return o.length
-}
-
-// warnDamaged tells how many of the recording's lines could not be used.
-func warnDamaged(c *cobra.Command, r *trace.Reader) {
-	if r == nil {
-		return
-	}
-	if s := r.Stats().String(); s != "" {
-		fmt.Fprintln(c.ErrOrStderr(), "warning: trace:", s)
-	}
 }

@@ -30,6 +30,8 @@ minute in milliseconds. The service behind it is a model: so many slots, a law o
 times, slow-downs and outages at given times. The same seed gives the same bytes.`,
 		Example: `  spillway sim -c spillway.yaml --rate 800 --for 60s
   spillway sim -c spillway.yaml --class checkout --rate 100:60s,900:30s,100:60s --report out.html
+  spillway sim -c spillway.yaml --trace traffic.rec               # what serve --record wrote
+  spillway sim -c spillway.yaml --trace access.log.gz --speed 10  # ten times yesterday
   spillway sim -c spillway.yaml --trace requests.csv.gz --scale 4 --service lognormal:mean=100ms,p99=400ms
   spillway sim -c spillway.yaml --rate 380 --slow outage@20s+10s --retries 2 --retry-budget 0.1`,
 		Args: cobra.NoArgs,
@@ -51,13 +53,14 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 				return usage(err)
 			}
 			t.Names, t.Seed, t.For = workload.NewNames(), load.seed, load.span(c)
-			recording, err := load.open(t.Names)
+			recording, err := load.replay.open(c, t.Names, load.seed, t.Config, class)
 			if err != nil {
 				return usage(err)
 			}
 			if recording != nil {
 				defer recording.Close()
-				one.Source = recording
+				one.Source, one.Timed = recording, recording.Timed()
+				one.Classed = class == "" && recording.Classed()
 			}
 			t.Loads, t.Meta = []trial.Load{one}, digest(meta(), path)
 			s, err := t.Scenario()
@@ -76,7 +79,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 			if err != nil {
 				return failed(err)
 			}
-			warnDamaged(c, recording)
+			warnMissing(c, recording)
 			return writeTraffic(c, result.Report, "spillway sim", page)
 		},
 	}
@@ -85,7 +88,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 	who.flags(c)
 	reportFlag(c, &page)
 	f := c.Flags()
-	f.StringVar(&class, "class", "", "whose requests they are; the first class unless said")
+	f.StringVar(&class, "class", "", "whose requests they are; unless said the recording's own, or the first class")
 	f.StringVar(&service, "service", "trace", "service times instead of the file's: 100ms, exp:100ms, lognormal:mean=100ms,p99=400ms, mix:0.99*3ms,0.01*1.5s, or trace")
 	f.StringVar(&conditions, "slow", "", "when the service is slow or out: x3@10s+5s,outage@20s+10s")
 	f.BoolVar(&t.Unprotected, "unprotected", false, "the same service without spillway in front")

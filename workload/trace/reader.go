@@ -195,6 +195,9 @@ func (r *Reader) About() string {
 	return r.about
 }
 
+// IsLog reports whether the file is an access log.
+func (r *Reader) IsLog() bool { return r.log != nil }
+
 // Timed reports whether the trace knows how long requests took. Of those it does
 // not know it of, the time of another of their class is taken.
 func (r *Reader) Timed() bool { return r.lent.timed }
