@@ -11,14 +11,16 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	var path string
+	var path, against string
 	var schema bool
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Validate a configuration file, or print its JSON Schema",
 		Long: `Check reads the file and prints every problem on a line of its own: where, what is wrong,
-and what would be right. It exits 2 if there is one. Warnings do not fail it.`,
+and what would be right. It exits 2 if there is one. Warnings do not fail it. With --against
+it prints what changes from that file to this one, as a reload would.`,
 		Example: `  spillway check -c spillway.yaml
+  spillway check -c new.yaml --against spillway.yaml
   spillway check --schema > spillway.schema.json`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -26,18 +28,22 @@ and what would be right. It exits 2 if there is one. Warnings do not fail it.`,
 				_, err := c.OutOrStdout().Write(config.Schema())
 				return failed(err)
 			}
-			if asJSON(c) {
+			if asJSON(c) && against == "" {
 				return checkJSON(c, path)
 			}
 			cfg, err := loadConfig(c, path)
 			if err != nil {
 				return err
 			}
+			if against != "" {
+				return checkAgainst(c, cfg, against)
+			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d upstreams, %d classes\n", path, len(cfg.Upstreams), len(cfg.Classes))
 			return nil
 		},
 	}
 	configFlag(c, &path)
+	c.Flags().StringVar(&against, "against", "", "print what changes from this `FILE`, the one in force")
 	c.Flags().BoolVar(&schema, "schema", false, "print the file format's JSON Schema and exit")
 	return c
 }

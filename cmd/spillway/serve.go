@@ -21,7 +21,8 @@ func newServe() *cobra.Command {
 		Short: "Stand in front of a service: the gateway",
 		Long: `Serve is a reverse proxy for HTTP/1.1, HTTP/2, gRPC, server-sent events and WebSocket that
 decides at the moment of submission what is served, what waits and what is refused. It
-drains on SIGTERM or interrupt. Health, metrics and what waits are on the admin listener.`,
+drains on SIGTERM or interrupt, and takes a changed file over by itself, on SIGHUP and on
+POST /reload. Health, metrics and what waits are on the admin listener.`,
 		Example: `  spillway serve --upstream http://127.0.0.1:9001 --slots 40
   spillway serve -c spillway.yaml
   curl -s http://127.0.0.1:9900/debug/pools`,
@@ -31,20 +32,33 @@ drains on SIGTERM or interrupt. Health, metrics and what waits are on the admin 
 			if err != nil {
 				return err
 			}
-			if listen != "" {
-				cfg.Listen = config.Listen(listen)
+			addresses := func(cfg *config.Config) error {
+				if listen != "" {
+					cfg.Listen = config.Listen(listen)
+				}
+				if admin != "" {
+					cfg.Admin.Address = config.Literal(admin)
+				}
+				return cfg.Validate()
 			}
-			if admin != "" {
-				cfg.Admin.Address = config.Literal(admin)
-			}
-			if err := cfg.Validate(); err != nil {
+			if err := addresses(cfg); err != nil {
 				return usage(err)
+			}
+			if upstream == "" {
+				o.Load = func() (*config.Config, error) {
+					cfg, err := config.Load(path)
+					if err != nil {
+						return nil, err
+					}
+					return cfg, addresses(cfg)
+				}
 			}
 			o.Version = versionText()
 			g, err := gateway.New(cfg, o)
 			if err != nil {
 				return usage(err)
 			}
+			defer obey(c.Context(), g)()
 			return failed(g.Serve(c.Context()))
 		},
 	}
