@@ -44,6 +44,7 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /readyz       200, or 503 while it drains
 //	GET /metrics      Prometheus
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
+//	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //
 // It answers only requests whose Host is an address, localhost or one of
@@ -57,6 +58,7 @@ func (g *Gateway) Admin() http.Handler {
 	mux.HandleFunc("GET /readyz", g.readyz)
 	mux.Handle("GET /metrics", g.seen.Handler())
 	mux.HandleFunc("GET /debug/pools", g.pools)
+	mux.HandleFunc("GET /debug/upstreams", g.upstreams)
 	g.operations(mux)
 	if g.opts.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -118,6 +118,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		successor: make(chan struct{}),
 	}
 	g.guard = g.guarded()
+	g.seen.Copies = g.copyMetrics
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, err

@@ -35,6 +35,9 @@ type Options struct {
 type Metrics struct {
 	// MalformedDeadlines, Unroutable and Resends count what no gate sees.
 	MalformedDeadlines, Unroutable, Resends atomic.Int64
+	// Copies returns the copies of all upstreams; nil: there are none. It is set
+	// before anybody scrapes.
+	Copies func() []Copy
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
 	// Recorded says how many requests are in the recording, and how many are
@@ -133,6 +136,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&draining, truth(m.Draining.Load()))
 	s.add(&buildInfo, 1, m.version, runtime.Version())
 	s.reloads(&m.Reloads)
+	if m.Copies != nil {
+		s.copies(m.Copies())
+	}
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)
 		states := r.source.States()

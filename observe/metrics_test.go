@@ -64,6 +64,10 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 		Tally: answers(10, map[reason.Reason]int64{reason.Served: 6, reason.Failed: 2, reason.CallerGone: 1, reason.QueueFull: 1}),
 	}}})
 	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
+	m.Copies = func() []Copy {
+		one := Copy{Resource: "app", Name: "10.0.0.1:80"}
+		return []Copy{one, one, {Resource: "app", Name: "10.0.0.2:80"}} // twice by the same name must not break a scrape
+	}
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)
 	problems, err := testutil.GatherAndLint(m.registry)
