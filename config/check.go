@@ -62,6 +62,8 @@ func (k *checker) all() {
 	for i, c := range full.Classes {
 		k.class(k.cfg.Classes[i], c, join("classes", c.Name))
 	}
+	k.trust(full.Classes)
+	k.clients()
 	k.shadowed(full.Classes)
 }
 

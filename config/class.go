@@ -19,6 +19,7 @@ type Class struct {
 	Abandoned   Abandoned  `yaml:"abandoned" doc:"Work that goes on after its caller was answered."`
 	Importance  Importance `yaml:"importance" doc:"An order within the class: who is displaced first."`
 	Tenant      Tenant     `yaml:"tenant" doc:"Whom slots are shared fairly between. Default: one tenant for all."`
+	Clients     ClientRule `yaml:"clients" doc:"What one client may ask of this class, instead of clients at the top of the file and counted apart from it."`
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
 	Call        Call       `yaml:"call" doc:"How the upstream is called."`
 	Operator    Operator   `yaml:"operator" doc:"What an operator's signal does to it; see docs/operate.md."`

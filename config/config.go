@@ -21,7 +21,8 @@ type Config struct {
 	Classes   []Class    `yaml:"classes" items:"1000" required:"true" doc:"Classes by name, in order: the first whose match fits takes the request. Each has a pool of its own."`
 	Quotas    []Quota    `yaml:"quotas" items:"1000" doc:"What may be spent per time, by name."`
 	Ledger    Ledger     `yaml:"ledger" doc:"Where reservations and jobs are kept."`
-	Trust     Trust      `yaml:"trust" doc:"Who may claim what; the rest is lowered, not obeyed."`
+	Trust     Trust      `yaml:"trust" doc:"How callers prove who they are, and who may claim what; the rest is lowered, not obeyed."`
+	Clients   Clients    `yaml:"clients" doc:"What one client may ask of an upstream, before any class's room is looked at. Default: nobody is limited."`
 
 	src *source
 }

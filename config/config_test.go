@@ -39,7 +39,8 @@ func TestClassesKeepTheirOrder(t *testing.T) {
 func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	client := Key{Kind: FromClient}
 	ca := TLS{ClientCA: Literal("ca.pem")}
-	c := (&Config{TLS: ca, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}}}}).WithDefaults()
+	trust := Trust{JWT: TrustJWT{JWKS: Literal("jwks.json")}, Keys: TrustKeys{File: Literal("keys.json")}, Proxies: TrustProxies{From: Words{"10.0.0.0/8"}}}
+	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {

@@ -58,6 +58,8 @@ func (c *Config) WithDefaults() *Config {
 	out.Admin.OpenHealth = cmp.Or(out.Admin.OpenHealth, On)
 	out.Admin.Insecure = cmp.Or(out.Admin.Insecure, Off)
 	out.Limits.fill()
+	out.Trust.fill()
+	out.Clients.fill()
 	out.Reload.fill()
 	out.Ready.fill()
 	out.Log.Format = cmp.Or(out.Log.Format, LogText)
@@ -120,6 +122,7 @@ func (k *Class) fill() {
 		k.Call.RetryBudget.Percent = defaultRetryBudget
 	}
 	k.Operator.fill()
+	k.Clients.Exempt = cmp.Or(k.Clients.Exempt, Off)
 	if k.Mode == (Mode{}) {
 		k.Mode.Kind = ModeEnforce
 	}

@@ -15,7 +15,9 @@ const (
 	FromCookie KeyKind = "cookie" // a cookie by name
 	FromQuery  KeyKind = "query"  // a parameter of the URL's query
 	FromPath   KeyKind = "path"   // a segment of the path, from 1
-	FromClient KeyKind = "client" // the address of the caller's connection, without port
+	FromClient KeyKind = "client" // the caller's address, as trusted proxies tell it, without port
+	// FromIdentity is who the caller has proved to be; nothing it writes counts.
+	FromIdentity KeyKind = "identity"
 )
 
 // maxSegment bounds path:N; deeper paths are not where a tenant is named.
@@ -38,15 +40,15 @@ func (k Key) String() string {
 	switch k.Kind {
 	case "":
 		return ""
-	case FromClient:
-		return string(FromClient)
+	case FromClient, FromIdentity:
+		return string(k.Kind)
 	case FromPath:
 		return "path:" + strconv.Itoa(k.Segment)
 	}
 	return string(k.Kind) + ":" + k.Name
 }
 
-const keyForms = "write header:NAME, cookie:NAME, query:NAME, path:N or client"
+const keyForms = "write header:NAME, cookie:NAME, query:NAME, path:N, client or identity"
 
 func (k *Key) parse(tag, text string) error {
 	kind, name, _ := strings.Cut(text, ":")
@@ -71,9 +73,9 @@ func (k *Key) parse(tag, text string) error {
 			return bad("write path:1 for the first segment, up to path:64", "%s names no segment", quote(text))
 		}
 		got.Name, got.Segment = "", n
-	case FromClient:
-		if text != "client" {
-			return bad("write client alone", "%s is not a key", quote(text))
+	case FromClient, FromIdentity:
+		if text != kind {
+			return bad("write "+kind+" alone", "%s is not a key", quote(text))
 		}
 	default:
 		return bad(keyForms, "%s is not a key", quote(text))
@@ -85,8 +87,8 @@ func (k *Key) parse(tag, text string) error {
 func (k Key) format() string { return k.String() }
 func (Key) kind() string     { return "key" }
 func (Key) schema() map[string]any {
-	return map[string]any{"type": "string", "pattern": `^((header|cookie|query):.+|path:[0-9]+|client)$`,
-		"examples": []any{"header:X-Tenant", "cookie:sid", "query:user", "path:1", "client"}}
+	return map[string]any{"type": "string", "pattern": `^((header|cookie|query):.+|path:[0-9]+|client|identity)$`,
+		"examples": []any{"header:X-Tenant", "cookie:sid", "query:user", "path:1", "client", "identity"}}
 }
 
 // isToken reports whether s is a token of RFC 9110 5.6.2: a header, method or cookie name.

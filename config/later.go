@@ -90,9 +90,3 @@ type Bucket struct {
 type Ledger struct {
 	URL Text `yaml:"url" required:"true" doc:"sqlite:FILE or postgres://..."`
 }
-
-// Trust is who may claim what: mtls, jwt, key, proxy, any or nobody.
-type Trust struct {
-	Importance Words `yaml:"importance" doc:"Who may name an importance."`
-	Deadline   Words `yaml:"deadline" default:"any" doc:"Who may name a deadline."`
-}

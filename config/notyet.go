@@ -21,7 +21,6 @@ type notBuilt struct {
 var notYet = []notBuilt{
 	{"quotas", "quotas", "remove it"},
 	{"ledger", "the ledger", "remove it"},
-	{"trust", "trust", "remove it"},
 	{"classes.*.match.expr", "expressions", "use path, method, host and headers"},
 	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},
