@@ -19,6 +19,9 @@ type fronts struct {
 // serveClear serves a listener without TLS until it is closed: plain requests by
 // package wire, and all others by rest, which closes the listener in the end.
 func (g *Gateway) serveClear(rest *http.Server, l net.Listener) error {
+	if g.opts.LongWay {
+		return rest.Serve(l)
+	}
 	handed := wire.NewHanded(l)
 	plain := &wire.Server{
 		Handler:     rest.Handler,

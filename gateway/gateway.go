@@ -47,6 +47,9 @@ type Options struct {
 	// from the upstream, or none taken by the caller. Default
 	// StreamIdleDefault.
 	StreamIdle time.Duration
+	// LongWay has net/http serve what would be plain (see package wire): to rule
+	// the short way out when something is strange, and to hold the two side by side.
+	LongWay bool
 	// Pprof adds /debug/pprof to the admin listener.
 	Pprof bool
 }
@@ -73,16 +76,16 @@ type Gateway struct {
 	flows    flows
 	fronts   fronts
 
+	reloading   sync.Mutex // held by one reload at a time, and what follows is guarded by it
+	lastRefused string     // why the latest reload was; empty: it was not
+	wound       bool       // the end has begun: nothing is reloaded any more
+
 	caps       *edge.Caps
 	guard      *edge.Guard
 	in         atomic.Pointer[entrances] // nil until Serve listens
 	successor  chan struct{}             // closed when another process has taken over
 	succeeded  atomic.Bool
 	succeeding atomic.Bool
-
-	reloading   sync.Mutex // held by one reload at a time, and what follows is guarded by it
-	lastRefused string     // why the latest reload was; empty: it was not
-	wound       bool       // the end has begun: nothing is reloaded any more
 
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls

@@ -23,7 +23,7 @@ import (
 // plain reports whether the request can be made as a plain call, and returns its
 // body.
 func (x *exchange) plain() (body []byte, ok bool) {
-	if x.copy.Load().Plain() == nil {
+	if x.gateway.opts.LongWay || x.copy.Load().Plain() == nil {
 		return nil, false
 	}
 	h := x.in.Header
