@@ -28,6 +28,8 @@ type class struct {
 	holdAtMost   time.Duration // by abandoned work
 	dropStatus   int
 
+	ungoverned func() *class // see letThrough
+
 	seen     *observe.Class
 	recorded int32 // its number in the recording
 }
@@ -37,7 +39,7 @@ type class struct {
 // taken over from it. What only the gate knows of it is filled in when it is
 // adopted.
 func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
-	return &class{
+	k := &class{
 		cfg:          c,
 		name:         c.Name,
 		pattern:      c.Match.Pattern(),
@@ -53,6 +55,7 @@ func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
 		holdAtMost:   c.Abandoned.HoldAtMost.D(),
 		dropStatus:   c.WhenFull.Drop,
 	}
+	return k.prepareUngoverned()
 }
 
 // classify returns the first class that takes the request, or nil.
@@ -68,7 +71,7 @@ func (g *Gateway) classify(r *http.Request) *class {
 
 // ask is what the class knows of the request when it is offered.
 func (c *class) ask(r *http.Request, timeout time.Duration) gate.Request {
-	q := gate.Request{Class: c.index, Timeout: timeout, Bytes: retained(r)}
+	q := gate.Request{Class: c.index, Timeout: timeout, Bytes: retained(r), Session: c.session(r)}
 	if !c.tenant.IsZero() {
 		q.Tenant = extract(c.tenant, r)
 	}

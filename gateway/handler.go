@@ -59,6 +59,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 	}
 	granted := c.gate.Now()
 	c.seen.Wait.Observe(granted.Sub(ask.At))
+	if !permit.Governed() {
+		c = g.letThrough(w, r, c, permit)
+	}
 	x := &exchange{
 		gateway: g, class: c, w: w, in: r,
 		permit: permit, overdue: due,

@@ -27,6 +27,7 @@ type journal struct {
 type refusalKind struct {
 	class  string
 	reason reason.Reason
+	shadow bool // it was not carried out
 }
 
 func newJournal(l *slog.Logger) *journal {
@@ -35,13 +36,22 @@ func newJournal(l *slog.Logger) *journal {
 
 // refused logs a refusal, if it is one of the sample.
 func (j *journal) refused(r *http.Request, refused gate.Refusal) {
+	j.refusal(r, refused, refusalKind{class: refused.Class, reason: refused.Reason})
+}
+
+// wouldRefuse logs a refusal that was not carried out.
+func (j *journal) wouldRefuse(r *http.Request, refused gate.Refusal) {
+	j.refusal(r, refused, refusalKind{refused.Class, refused.Reason, true})
+}
+
+func (j *journal) refusal(r *http.Request, refused gate.Refusal, kind refusalKind) {
 	ctx := context.Background()
 	if refused.Reason == reason.Failed || !j.Enabled(ctx, slog.LevelInfo) {
 		return // failures have a line of their own
 	}
-	show, withheld := j.sample.Sample(time.Now(), refusalKind{refused.Class, refused.Reason})
+	show, withheld := j.sample.Sample(time.Now(), kind)
 	if withheld > 0 {
-		j.withheld(refusalKind{refused.Class, refused.Reason}, withheld)
+		j.withheld(kind, withheld)
 	}
 	level := slog.LevelInfo
 	if !show {
@@ -50,20 +60,27 @@ func (j *journal) refused(r *http.Request, refused gate.Refusal) {
 			return // and what the line would say is not put together
 		}
 	}
-	j.LogAttrs(ctx, level, "refused",
+	j.LogAttrs(ctx, level, kind.what(),
 		slog.String("class", refused.Class), slog.String("reason", refused.Reason.String()),
 		slog.Duration("retry_after", refused.RetryAfter),
 		slog.String("method", observe.Printable(r.Method, 20)), slog.String("path", observe.Printable(r.URL.Path, pathShown)))
 }
 
+func (k refusalKind) what() string {
+	if k.shadow {
+		return "would be refused"
+	}
+	return "refused"
+}
+
 func (j *journal) withheld(kind refusalKind, n int) {
-	j.LogAttrs(context.Background(), slog.LevelInfo, "refused, not shown one by one",
+	j.LogAttrs(context.Background(), slog.LevelInfo, kind.what()+", not shown one by one",
 		slog.String("class", kind.class), slog.String("reason", kind.reason.String()), slog.Int("requests", n))
 }
 
 // failed logs why the upstream did not answer, sampled like refusals.
 func (j *journal) failed(x *exchange, err error) {
-	kind := refusalKind{x.class.name, reason.Failed}
+	kind := refusalKind{class: x.class.name, reason: reason.Failed}
 	show, withheld := j.sample.Sample(time.Now(), kind)
 	if withheld > 0 {
 		j.withheld(kind, withheld)

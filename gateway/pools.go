@@ -13,7 +13,6 @@ import (
 
 	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/policy/boundary"
-	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // poolsItems is how many requests of a class /debug/pools lists unless asked
@@ -32,6 +31,8 @@ type poolState struct {
 	Measured    measuredState    `json:"measured"`
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
+	Mode        string           `json:"mode"`
+	Shadow      shadowState      `json:"shadow"` // {} where all decisions are carried out
 	Requests    []requestState   `json:"requests"`
 	RequestsAll int64            `json:"requests_all"`
 }
@@ -68,6 +69,7 @@ type requestState struct {
 	AgeMS      float64 `json:"age_ms"`
 	HeldMS     float64 `json:"held_ms,omitempty"`
 	LeftMS     float64 `json:"left_ms"`
+	Shadow     string  `json:"shadow,omitempty"` // where it would be; of those that run whatever was decided
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1e3 }
@@ -111,13 +113,10 @@ func stateOf(resource string, s *boundary.ClassState, items []boundary.ItemState
 		},
 		Measured: measuredState{millis(s.Holding), millis(s.ServiceTime), s.ThroughputPerS},
 		Offered:  s.Tally.Offered,
-		Answered: make(map[string]int64),
+		Answered: countsOf(&s.Tally),
+		Mode:     modeOf(s),
+		Shadow:   shadowOf(s),
 		Requests: make([]requestState, 0, len(items)),
-	}
-	for why, n := range s.Tally.Answered {
-		if n > 0 {
-			p.Answered[reason.Reason(why).String()] = n
-		}
 	}
 	for i := range items {
 		p.Requests = append(p.Requests, requestOf(&items[i], s))
@@ -130,12 +129,15 @@ func requestOf(it *boundary.ItemState, s *boundary.ClassState) requestState {
 	return requestState{
 		State: it.State, Why: whyOf(it, s),
 		Tenant: observe.Printable(it.Tenant, keyMax), Importance: it.Importance,
-		AgeMS: millis(it.Age), HeldMS: millis(it.Held), LeftMS: millis(it.TimeLeft),
+		AgeMS: millis(it.Age), HeldMS: millis(it.Held), LeftMS: millis(it.TimeLeft), Shadow: it.Shadow,
 	}
 }
 
 // whyOf says in words why a request is where it is.
 func whyOf(it *boundary.ItemState, s *boundary.ClassState) string {
+	if it.Shadow != "" {
+		return "it runs whatever was decided: " + it.Shadow
+	}
 	switch it.State {
 	case "waiting":
 		if s.Used >= s.Slots {
@@ -160,6 +162,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",
 		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
 	fmt.Fprintf(w, "  offered   %d%s\n", p.Offered, counts(p.Answered))
+	p.writeShadow(w)
 	if len(p.Requests) > 0 {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  state\ttenant\timportance\tage ms\theld ms\tleft ms\twhy")

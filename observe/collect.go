@@ -55,6 +55,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 	}
 	s.add(&bound, float64(c.Bound), resource, c.Name, c.BoundFrom)
 	s.answered(resource, c, seen)
+	s.shadow(resource, c)
 	if seen != nil {
 		s.histogram(&queueWait, &seen.Wait, resource, c.Name)
 		s.histogram(&firstByte, &seen.First, resource, c.Name)

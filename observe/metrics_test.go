@@ -62,6 +62,10 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Watch("app", &source{states: []boundary.ClassState{{
 		Name: "checkout", Slots: 4, Used: 5, Bound: 8, BoundFrom: "budget",
 		Tally: answers(10, map[reason.Reason]int64{reason.Served: 6, reason.Failed: 2, reason.CallerGone: 1, reason.QueueFull: 1}),
+		Mode:  boundary.Mode{Kind: boundary.Part, Share: 250_000},
+		Shadow: &boundary.ShadowState{
+			Tally: answers(10, map[reason.Reason]int64{reason.Served: 4, reason.QueueFull: 6}), Used: 4,
+		},
 	}}})
 	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
 	m.Copies = func() []Copy {
@@ -106,6 +110,17 @@ spillway_answered_total{class="checkout",reason="queue_full",resource="app",rung
 spillway_answered_total{class="checkout",reason="served",resource="app",rung="primary"} 6
 `
 	if err := testutil.GatherAndCompare(m.registry, strings.NewReader(want), "spillway_answered_total"); err != nil {
+		t.Error(err)
+	}
+	const shadow = `# HELP spillway_enforced_ratio Share of sessions whose decisions are carried out, by the class's mode.
+# TYPE spillway_enforced_ratio gauge
+spillway_enforced_ratio{class="checkout",mode="percent",resource="app"} 0.25
+# HELP spillway_shadow_answered_total What the policy decided of them; to be held against spillway_answered_total, which is what happened.
+# TYPE spillway_shadow_answered_total counter
+spillway_shadow_answered_total{class="checkout",reason="queue_full",resource="app"} 6
+spillway_shadow_answered_total{class="checkout",reason="served",resource="app"} 4
+`
+	if err := testutil.GatherAndCompare(m.registry, strings.NewReader(shadow), "spillway_enforced_ratio", "spillway_shadow_answered_total"); err != nil {
 		t.Error(err)
 	}
 }

@@ -58,6 +58,7 @@ var (
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
+		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
 )
 
@@ -105,6 +106,7 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`reason`"+` | the closed set of reasons (`+"`docs/reasons/`"+`); those that never happened are left out |
 | `+"`rung`"+` | `+"`primary`, `refusal`, `none`"+`, and the cheaper rungs of the configuration |
 | `+"`from`"+` | which rule gave the bound its value |
+| `+"`mode`"+` | `+"`enforce`, `percent`, `shadow`, `off`"+` |
 | `+"`copy`"+` | the copies of the configuration, or the addresses that their names have; at most 256 of an upstream |
 | `+"`outcome`"+` | `+"`answered`, `busy`, `failed`, `late`"+` |
 | `+"`why`"+` | `+"`ejected`, `unhealthy`"+` |

@@ -15,6 +15,7 @@ type Option func(*classifier)
 type classifier struct {
 	class      func(*http.Request) string
 	tenant     func(*http.Request) string
+	session    func(*http.Request) string
 	importance func(*http.Request) int
 	cost       func(*http.Request) int64
 	timeout    func(*http.Request) time.Duration
@@ -50,6 +51,11 @@ func (c *classifier) request(g *gate.Gate, r *http.Request) gate.Request {
 	}
 	if c.tenant != nil {
 		ask.Tenant = c.tenant(r)
+	}
+	if c.session != nil {
+		if s := c.session(r); s != "" {
+			ask.Session = gate.SessionKey(s)
+		}
 	}
 	if c.importance != nil {
 		if ask.Importance = c.importance(r); ask.Importance < 0 {
@@ -91,6 +97,9 @@ func serve(g *gate.Gate, ask gate.Request, h http.Handler, w http.ResponseWriter
 	if refused.Reason != reason.None {
 		Answer(w, r, refused)
 		return
+	}
+	if !permit.Governed() {
+		MarkShadow(w.Header(), permit, "")
 	}
 	newCall(permit, w, r).serve(h, overdue)
 }

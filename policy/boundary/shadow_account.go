@@ -7,6 +7,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/tally"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // ShadowState is what a class's policy made of all that it was asked about,
@@ -66,7 +67,13 @@ func (s *shadow) realItem(h *shade, i *ItemState) bool {
 	case h.said.Kind == Refuse && h.item.State == pool.Apart && h.said.Reason != 0:
 		i.Shadow = h.said.Decision.String()
 	case h.item.State == pool.Apart:
-		i.Shadow = ""
+		i.Shadow = "ended"
+	}
+	if h.item.State == pool.Apart {
+		i.TimeLeft = 0
+	}
+	if h.said.Deadline == unit.Never {
+		i.Shadow = "off"
 	}
 	i.State = h.state.String()
 	i.Started, i.Held = h.began, s.m.now.Sub(h.began)
