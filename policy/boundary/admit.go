@@ -10,6 +10,23 @@ import (
 
 // Offer decides a request at the moment of submission.
 func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
+	c := m.classes[r.Class]
+	t := c.sole
+	s := &t.Standing
+	if r.Tenant != "" || !m.stands(now, s, r) || time.Duration(*s.Calendar-now) <= s.Ahead {
+		return m.decide(now, r, out)
+	}
+	m.now = now
+	why := s.Why
+	c.tally.Offered++
+	t.Tally.Offered++
+	c.tally.Answered[why]++
+	t.Tally.Answered[why]++
+	return Verdict{Decision: Decision{Refuse, why}, RetryAfter: s.Half + m.jitter(s.Half)}
+}
+
+// decide is Offer for whoever is not refused by rote.
+func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 	if r.Refuse != reason.None {
 		return m.barred(now, r, out)
 	}
@@ -21,11 +38,14 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 			return v
 		}
 	}
-	now = m.advance(now, out)
+	now = m.reach(now, out)
 	c := m.classes[r.Class]
 	t := c.Get(r.Tenant)
 	c.tally.Offered++
 	t.Tally.Offered++
+	if m.stands(now, &t.Standing, r) {
+		return m.refuse(now, c, t, t.Standing.Why)
+	}
 	deadline := c.deadline(now, r.Deadline)
 	left := time.Duration(deadline - now) // if it is ahead, which is looked at first
 
@@ -51,6 +71,7 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	case why == reason.None:
 		return m.wait(now, c, t, r, deadline)
 	case c.rule == pool.Reject:
+		m.stand(now, c, t, why, why)
 		return m.refuse(now, c, t, why)
 	}
 	return m.full(now, c, t, r, deadline, why, out)
@@ -77,6 +98,7 @@ func (m *Machine) full(now unit.Instant, c *class, t *pool.Tenant, r *Request, d
 	switch {
 	case !c.Fits(bytes):
 	case c.rule == pool.Drop:
+		m.stand(now, c, t, why, reason.Dropped)
 		return m.refuse(now, c, t, reason.Dropped)
 	case c.rule == pool.Block:
 		if why != reason.TenantFull && !c.FullStage() {
@@ -125,6 +147,7 @@ func (m *Machine) enter(it *pool.Item) {
 func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) *pool.Item {
 	it := m.record()
 	m.seq++
+	m.changes++
 	it.Seq, it.Class, it.Tenant = m.seq, c.index, t
 	it.Offered, it.Deadline, it.Flowing = now, deadline, false
 	it.Importance = c.Level(r.Importance, r.Retry)

@@ -13,12 +13,18 @@ func (m *Machine) Advance(now unit.Instant, out *Effects) {
 		m.shadow.advanced(now, out)
 		return
 	}
-	m.advance(now, out)
+	m.reach(now, out)
 }
 
-// advance returns the instant that the machine has reached, which is now
-// unless the driver's clock ran backwards: nothing is due before m.now.
+// advance begins an event after which another verdict is possible.
 func (m *Machine) advance(now unit.Instant, out *Effects) unit.Instant {
+	m.changes++
+	return m.reach(now, out)
+}
+
+// reach returns the instant that the machine has reached, which is now unless
+// the driver's clock ran backwards: nothing is due before m.now.
+func (m *Machine) reach(now unit.Instant, out *Effects) unit.Instant {
 	if m.due.Next() <= now {
 		m.catchUp(now, out)
 	}

@@ -21,7 +21,7 @@ func (m *Machine) edge(now unit.Instant, r *Request, out *Effects) (Verdict, boo
 	if m.clients == nil || c.closed || m.draining {
 		return Verdict{}, false
 	}
-	now = m.advance(now, out)
+	now = m.reach(now, out)
 	rule, key := m.budget(c, r.Client)
 	v := m.clients.Ask(now, key, rule, c.RetryAfterMax)
 	if !v.Refused {
@@ -55,7 +55,7 @@ func (m *Machine) barred(now unit.Instant, r *Request, out *Effects) Verdict {
 		m.shadow.enter(now, out)
 		defer m.shadow.leave()
 	} else {
-		m.advance(now, out)
+		m.reach(now, out)
 	}
 	m.bar(m.classes[r.Class], r, r.Refuse)
 	return Verdict{Decision: Decision{Refuse, r.Refuse}}

@@ -24,6 +24,7 @@ type Machine struct {
 	waiting int // in rooms, over all classes
 
 	now      unit.Instant // the latest instant seen
+	changes  uint64       // counts what another verdict may come of; see standing.go
 	seq      uint64
 	due      agenda.Agenda[*pool.Item]
 	items    []*pool.Item // by Ticket.Index
@@ -44,6 +45,7 @@ type Machine struct {
 type class struct {
 	*pool.Pool
 	Class
+	sole     *pool.Tenant // the tenant ""
 	rule     pool.WhenFull
 	index    int
 	tally    tally.Tally
@@ -58,7 +60,7 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{name: cfg.Name, chance: chance.New(cfg.Seed), seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
+	m := &Machine{name: cfg.Name, changes: 1, chance: chance.New(cfg.Seed), seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
 	for i := range cfg.Classes {
 		m.open(cfg.Classes[i])
 	}
@@ -70,8 +72,10 @@ func New(cfg Config) (*Machine, error) {
 }
 
 func (m *Machine) open(cfg Class) {
+	p := pool.New(cfg.Pool)
 	c := &class{
-		Pool:  pool.New(cfg.Pool),
+		Pool:  p,
+		sole:  p.Get(""),
 		Class: cfg.WithDefaults(),
 		rule:  cfg.Pool.WhenFull,
 		index: len(m.classes),

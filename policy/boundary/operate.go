@@ -62,6 +62,7 @@ type byHand struct {
 // later than OperatorMax from now ends then.
 func (m *Machine) Operate(now unit.Instant, class int, o Operation, out *Effects) {
 	m.Advance(now, out)
+	m.changes++
 	o.Until = min(o.Until, m.now.Add(OperatorMax))
 	if !o.on(m.now) {
 		o = Operation{}

@@ -21,7 +21,8 @@ import (
 //     (Check);
 //   - a request is decided exactly once, and only from a state in which it can be;
 //   - whether a timer or the next event brings the machine up to date makes no
-//     difference: a twin that is never told of time alone does the same;
+//     difference, nor whether a refusal is decided or stands: a twin that is
+//     never told of time alone, and lets refusals stand, does the same;
 //   - when all work has ended and time has passed, nobody is left, whatever the
 //     configuration was changed to meanwhile.
 func TestWhateverHappens(t *testing.T) {
@@ -100,6 +101,9 @@ func (p *player) fail(format string, a ...any) {
 	}
 }
 
+// retryAfterMost is soon reached: then the calendar is full.
+const retryAfterMost = time.Second
+
 func (p *player) config() Config {
 	cfg := Config{Name: "app", Seed: uint64(p.next(256))}
 	names := []string{"checkout", "search", "analytics"}
@@ -130,7 +134,7 @@ func (p *player) config() Config {
 			Deadline:      time.Duration(1+p.next(4)) * 100 * time.Millisecond,
 			AdmitHopeless: p.next(2) == 0,
 			HoldAtMost:    time.Duration(1+p.next(4)) * 100 * time.Millisecond,
-			RetryAfterMax: 10 * time.Second,
+			RetryAfterMax: retryAfterMost,
 			Mode:          Mode{Kind: ModeKind(max(p.next(8)-4, 0)), Share: 500_000},
 			Call:          Call{Timeout: time.Duration(p.next(3)) * 60 * time.Millisecond, Cancel: p.next(2) == 1},
 		}
@@ -164,7 +168,10 @@ func (p *player) step() {
 	}
 	switch what {
 	default:
-		p.offer(at)
+		r := p.request(at)
+		for range 1 + p.next(3)*p.next(3) { // as it comes, or again at once
+			p.offer(at, r)
+		}
 	case 7, 8, 9:
 		p.done(at)
 	case 10:
@@ -227,7 +234,7 @@ func (p *player) ticket() Ticket {
 	return p.tickets[max(0, len(p.tickets)-1-back)]
 }
 
-func (p *player) offer(at unit.Instant) {
+func (p *player) request(at unit.Instant) Request {
 	r := Request{
 		Class:      p.next(p.machine.Classes()),
 		Tenant:     []string{"", "a", "b", "c", "d", "e"}[p.next(6)],
@@ -242,10 +249,16 @@ func (p *player) offer(at unit.Instant) {
 	case 1:
 		r.Deadline = []unit.Instant{-1, 1, unit.Never, -1 << 63}[p.next(4)]
 	}
+	return r
+}
+
+func (p *player) offer(at unit.Instant, r Request) {
 	p.offered++
 	var v [2]Verdict
-	i := 0
-	p.both(func(m *Machine, out *Effects) { v[i] = m.Offer(at, &r, out); i++ })
+	p.event(func(m *Machine, out *Effects) {
+		m.changes++ // so that no refusal stands
+		v[0] = m.Offer(at, &r, out)
+	}, func(m *Machine, out *Effects) { v[1] = m.Offer(at, &r, out) })
 	if v[0] != v[1] {
 		p.fail("verdict %v, the twin says %v", v[0], v[1])
 	}
@@ -260,7 +273,7 @@ func (p *player) offer(at unit.Instant) {
 		}
 		p.tickets = append(p.tickets, v[0].Ticket)
 	case Refuse:
-		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 != (v[0].Reason == reason.Unauthorized) || v[0].RetryAfter > 10*time.Second && p.machine.classes[r.Class].RetryAfterMax == 10*time.Second {
+		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 != (v[0].Reason == reason.Unauthorized) || v[0].RetryAfter > retryAfterMost && p.machine.classes[r.Class].RetryAfterMax == retryAfterMost {
 			p.fail("refused: %v", v[0])
 		}
 	default:

@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"math/bits"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/pool"
@@ -37,16 +38,7 @@ const stepUnknown = 100 * time.Millisecond
 func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) time.Duration {
 	c.tally.Answered[why]++
 	t.Tally.Answered[why]++
-	calendar, step := &c.calendar, promised*c.Interval()
-	if step <= 0 {
-		step = stepUnknown
-	}
-	if why == reason.TenantFull {
-		calendar, step = &t.Calendar, c.Stretch(t, step)
-	}
-	if why == reason.Operator {
-		calendar = &c.byHand.calendar
-	}
+	calendar, step := m.calendar(c, t, why)
 	at := max(*calendar, now).Add(step)
 	hint := time.Duration(at - now) // of two that are not negative
 	if hint > c.RetryAfterMax {
@@ -60,7 +52,25 @@ func (m *Machine) turnAway(now unit.Instant, c *class, t *pool.Tenant, why reaso
 	return hint
 }
 
-// jitter returns a duration from 0 to most.
+// calendar returns the calendar of what refuses t for the given reason, and its
+// step.
+func (m *Machine) calendar(c *class, t *pool.Tenant, why reason.Reason) (*unit.Instant, time.Duration) {
+	step := promised * c.Interval()
+	if step <= 0 {
+		step = stepUnknown
+	}
+	switch why {
+	case reason.TenantFull:
+		return &t.Calendar, c.Stretch(t, step)
+	case reason.Operator:
+		return &c.byHand.calendar, step
+	}
+	return &c.calendar, step
+}
+
+// jitter returns a duration from 0 to most, which is not negative: what
+// chance.Below draws, without its questions.
 func (m *Machine) jitter(most time.Duration) time.Duration {
-	return time.Duration(m.chance.Below(int64(most) + 1))
+	draw, _ := bits.Mul64(m.chance.Uint64(), uint64(most)+1)
+	return time.Duration(draw)
 }

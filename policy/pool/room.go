@@ -225,3 +225,7 @@ func (r *Room) ahead(t *Tenant, importance uint8, now unit.Instant) int {
 	}
 	return n
 }
+
+// BytesMax returns the most that a request may retain that is to enter an empty
+// room.
+func (r *Room) BytesMax() int64 { return r.bytesMax }

@@ -16,6 +16,8 @@ type Tenant struct {
 	// Calendar is the next instant promised to a refused request of this
 	// tenant.
 	Calendar unit.Instant
+	// Standing is its latest refusal for a full room.
+	Standing Standing
 
 	// Shadow is the account of its requests that run whatever is decided of
 	// them; nil where there never was one.
