@@ -13,7 +13,7 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	c := m.classes[r.Class]
 	t := c.sole
 	s := &t.Standing
-	if r.Tenant != "" || !m.stands(now, s, r) || time.Duration(*s.Calendar-now) <= s.Ahead {
+	if !r.plain() || !m.stands(now, s, r) || time.Duration(*s.Calendar-now) <= s.Ahead {
 		return m.decide(now, r, out)
 	}
 	m.now = now

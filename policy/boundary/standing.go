@@ -21,9 +21,14 @@ import (
 
 // stands reports whether the latest refusal of a tenant holds for the request.
 func (m *Machine) stands(now unit.Instant, s *pool.Standing, r *Request) bool {
-	return s.After == m.changes && m.now <= now && now < s.Until &&
-		r.Refuse == reason.None && r.Client == 0 && r.Bytes <= s.BytesMax &&
+	return s.After == m.changes && m.now <= now && now < s.Until && r.Bytes <= s.BytesMax &&
 		(r.Deadline == 0 || r.Deadline > 0 && time.Duration(r.Deadline-now) >= s.Needs)
+}
+
+// plain reports whether nothing is to be asked before the room is: neither who the
+// tenant is nor what the client may.
+func (r *Request) plain() bool {
+	return uint64(len(r.Tenant))|uint64(r.Client)|uint64(r.Refuse) == 0
 }
 
 // stand notes that t is refused for the reason why because its room is full, as
