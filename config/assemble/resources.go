@@ -32,6 +32,7 @@ func Resources(cfg *config.Config) []Resource {
 				r.Machine.Classes = append(r.Machine.Classes, class(c))
 			}
 		}
+		r.edge(cfg)
 		if len(r.Classes) > 0 {
 			all = append(all, r)
 		}
