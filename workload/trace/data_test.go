@@ -3,6 +3,7 @@ package trace_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -123,4 +124,62 @@ func TestTheBusiestMinuteIsDrawnInFull(t *testing.T) {
 	if n != 229_426 || a.At >= time.Minute {
 		t.Errorf("%d requests, the last at %v; want 229,426 within a minute", n, a.At)
 	}
+}
+
+// TestRealLogs: every request log loads, and what it is taken for, how many
+// requests it has and from how many clients is what its README says.
+func TestRealLogs(t *testing.T) {
+	data := os.Getenv("SPILLWAY_DATA")
+	if data == "" {
+		t.Skip("skipped: SPILLWAY_DATA does not say where the public traces are")
+	}
+	const uwsgi = `pattern:[pid: $_|app: $_|req: $_/$_] $client ($_) {$_ vars in $request_bytes bytes} [$at] $method $path => generated $bytes bytes in $took (HTTP/$_ $status) $_`
+	for _, c := range []struct {
+		file, format string
+		about        string
+		offered      int
+		other        int64
+		clients      int // 0: not stated
+		timed        bool
+		least, most  time.Duration // of service times
+	}{
+		{file: "apache_combined.log.gz", about: "common or combined", offered: 9999, clients: 1753},
+		{file: "shop_nginx_2019.log", about: "common or combined", offered: 1000, clients: 101},
+		{file: "apache_common_small.log", about: "common or combined", offered: 3, clients: 1},
+		{file: "iis_w3c.log", about: "W3C", offered: 210, other: 44, timed: true, least: 137 * time.Millisecond, most: 2411 * time.Millisecond},
+		{file: "haproxy_http.log", about: "HAProxy", offered: 13, other: 4, timed: true, least: time.Millisecond, most: 2707 * time.Millisecond},
+		{file: "caddy_json.log", about: "Caddy", offered: 4, other: 35, clients: 1, timed: true, least: 73140, most: 1674508},
+		{file: "uwsgi.log", format: uwsgi, about: "pattern", offered: 19, timed: true, least: 68 * time.Microsecond, most: 129 * time.Millisecond},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			r := must(trace.Open(filepath.Join(data, "access-logs", c.file), trace.Options{Format: c.format}))
+			defer r.Close()
+			all := drain(t, r)
+			if err := r.Err(); err != nil {
+				t.Fatal(err)
+			}
+			s := r.Stats()
+			if len(all) != c.offered || s.Damaged != 0 || s.Other != c.other || r.Timed() != c.timed || !strings.Contains(r.About(), c.about) {
+				t.Errorf("%d requests, %+v, timed %v, taken for %q", len(all), s, r.Timed(), r.About())
+			}
+			if clients := r.Names().Tenants.Len() - 1; c.clients > 0 && clients != c.clients {
+				t.Errorf("%d clients, want %d", clients, c.clients)
+			}
+			if c.timed {
+				least, most := all[0].Service, all[0].Service
+				for _, a := range all {
+					least, most = min(least, a.Service), max(most, a.Service)
+				}
+				if least != c.least || most != c.most {
+					t.Errorf("served in %v to %v, want %v to %v", least, most, c.least, c.most)
+				}
+			}
+		})
+	}
+	t.Run("a status is no request", func(t *testing.T) {
+		_, err := trace.Open(filepath.Join(data, "access-logs", "nginx_plus_status.jsonl.gz"), trace.Options{})
+		if err == nil || !strings.Contains(err.Error(), "no access log that is known") {
+			t.Errorf("opened: %v", err)
+		}
+	})
 }
