@@ -42,7 +42,6 @@ classes:
     match: { path: "/slow/*" }
     slots: 2
     deadline: 60ms
-
 record: { file: "%s" }
 `
 
