@@ -46,6 +46,7 @@ func runLive(t *testing.T, s *script) []string {
 		if err := g.Check(); err != nil || g.Bugs() > 0 {
 			t.Errorf("%d bugs, %v", g.Bugs(), err)
 		}
+		tape.shadows(g.States())
 		g.Close()
 	})
 	return tape.lines
@@ -67,7 +68,7 @@ func (l live) play() {
 	}
 	overdue := make(chan struct{})
 	p, err := l.Acquire(ctx, gate.Request{
-		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes,
+		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes, Session: l.session,
 		OnOverdue: func(gate.Refusal) { close(overdue) },
 	})
 	if err != nil {
@@ -79,7 +80,7 @@ func (l live) play() {
 	ends := time.NewTimer(l.takes)
 	defer ends.Stop()
 	var timesOut <-chan time.Time
-	if l.timeout > 0 {
+	if l.timeout > 0 && p.Governed() {
 		timer := time.NewTimer(l.timeout)
 		defer timer.Stop()
 		timesOut = timer.C

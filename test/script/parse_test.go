@@ -33,6 +33,7 @@ type request struct {
 	at, takes, deadline, leaves time.Duration
 	importance                  int
 	cost, bytes                 int64
+	session                     uint64
 }
 
 type change struct {
@@ -92,6 +93,9 @@ func (s *script) line(words []string) error {
 		return nil
 	case "upstream":
 		s.notices = words[1] == "notices"
+		for i := range s.config.Classes {
+			s.config.Classes[i].Call.Cancel = s.notices
+		}
 		return nil
 	}
 	return fmt.Errorf("there is no %q", words[0])
@@ -165,7 +169,9 @@ func set(c *boundary.Class, k *call, key, value string) (err error) {
 	case "hold_at_most":
 		c.HoldAtMost = d
 	case "timeout":
-		k.timeout = d
+		k.timeout, c.Call.Timeout = d, d
+	case "mode":
+		c.Mode, err = mode(value)
 	case "order":
 		p.Order, err = named(value, pool.Adaptive, pool.FIFO, pool.LIFO)
 	case "when_full":
@@ -195,6 +201,17 @@ func named[T fmt.Stringer](text string, all ...T) (T, error) {
 	return all[0], fmt.Errorf("none of %v", all)
 }
 
+// mode reads off, shadow, enforce or a share such as 10%.
+func mode(text string) (boundary.Mode, error) {
+	for k := boundary.Enforce; k <= boundary.Off; k++ {
+		if k.String() == text && k != boundary.Part {
+			return boundary.Mode{Kind: k}, nil
+		}
+	}
+	percent, err := strconv.Atoi(strings.TrimSuffix(text, "%"))
+	return boundary.Mode{Kind: boundary.Part, Share: percent * 10_000}, err
+}
+
 func (s *script) setRequest(r *request, key, value string) (err error) {
 	number := func() int64 {
 		var n int64
@@ -218,6 +235,8 @@ func (s *script) setRequest(r *request, key, value string) (err error) {
 		r.cost = number()
 	case "bytes":
 		r.bytes = number()
+	case "session":
+		r.session = uint64(number())
 	case "class":
 		if r.class = s.class(value); r.class < 0 {
 			err = fmt.Errorf("there is no such class")

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"pgregory.net/rapid"
@@ -31,9 +32,16 @@ func drawScript(t *rapid.T) *script {
 				Tenants: pool.TenantConfig{Policy: fair.Policy(rapid.IntRange(0, 4).Draw(t, "policy")), Queue: rapid.IntRange(0, 3).Draw(t, "queue")},
 			},
 		})
+		if rapid.Bool().Draw(t, "not all in earnest") {
+			s.config.Classes[len(s.config.Classes)-1].Mode = boundary.Mode{
+				Kind: boundary.ModeKind(rapid.IntRange(1, 3).Draw(t, "mode")), Share: rapid.IntRange(0, 1_000_000).Draw(t, "share"),
+			}
+		}
+		s.config.Classes[len(s.config.Classes)-1].Call.Cancel = s.notices
 		c := call{startDeadline: rapid.IntRange(0, 3).Draw(t, "start deadline") == 0}
 		if rapid.Bool().Draw(t, "times out") {
 			c.timeout = millis(2, 15, "timeout") + 300*time.Nanosecond
+			s.config.Classes[len(s.config.Classes)-1].Call.Timeout = c.timeout
 		}
 		s.calls = append(s.calls, c)
 	}
@@ -45,6 +53,7 @@ func drawScript(t *rapid.T) *script {
 			at: at + k, takes: millis(1, 12, "takes") + (k+1)*time.Microsecond,
 			importance: rapid.IntRange(0, 2).Draw(t, "importance"), cost: int64(rapid.IntRange(1, 4).Draw(t, "cost")), bytes: int64(rapid.IntRange(0, 5).Draw(t, "bytes")),
 		}
+		r.session = rapid.Uint64Range(0, 6).Draw(t, "session")
 		if rapid.Bool().Draw(t, "names a deadline") {
 			r.deadline = millis(1, 30, "deadline")
 		}
@@ -54,6 +63,22 @@ func drawScript(t *rapid.T) *script {
 		s.requests = append(s.requests, r)
 	}
 	return s
+}
+
+// A share of all sessions is enforce, and one of none is shadow: not only are the
+// figures the same but every event and all that comes of it.
+func TestTheWholeShareIsEnforceAndNoneIsShadow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := drawScript(rt)
+		as := func(m boundary.Mode) []string {
+			for i := range s.config.Classes {
+				s.config.Classes[i].Mode = m
+			}
+			return runVirtual(t, s)
+		}
+		compare(rt, "100 %", as(boundary.Mode{Kind: boundary.Part, Share: chance.Whole}), "enforce", as(boundary.Mode{}))
+		compare(rt, "0 %", as(boundary.Mode{Kind: boundary.Part}), "shadow", as(boundary.Mode{Kind: boundary.Shadow}))
+	})
 }
 
 // Whatever is asked of them in whatever order, both drivers do the same.

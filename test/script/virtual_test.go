@@ -1,11 +1,14 @@
 package script_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/tally"
 	"github.com/spillway-dev/spillway/sim"
 	"github.com/spillway-dev/spillway/workload"
 )
@@ -17,6 +20,26 @@ func (t *tape) tap(e boundary.Event) {
 	if e.Kind != boundary.Advanced || len(e.Effects) > 0 {
 		t.lines = append(t.lines, e.String())
 	}
+}
+
+// shadows writes down what would have been, of the classes whose decisions were
+// not all carried out, beside what was.
+func (t *tape) shadows(classes []boundary.ClassState) {
+	for i := range classes {
+		if c := &classes[i]; c.Shadow != nil {
+			t.lines = append(t.lines, fmt.Sprintf("%s: happened %s; would be %s", c.Name, answers(&c.Tally), answers(&c.Shadow.Tally)))
+		}
+	}
+}
+
+func answers(t *tally.Tally) string {
+	text := fmt.Sprint(t.Offered, " offered")
+	for why, n := range t.Answered {
+		if n > 0 {
+			text += fmt.Sprintf(", %d %v", n, reason.Reason(why))
+		}
+	}
+	return text
 }
 
 // long is when everything a script began has ended.
@@ -42,13 +65,15 @@ func runVirtual(t testing.TB, s *script) []string {
 		scenario.Streams = append(scenario.Streams, sim.Stream{
 			Class: s.config.Classes[r.class].Name, Callers: sim.Callers{Patience: r.leaves},
 			Source: workload.Slice([]workload.Arrival{{
-				At: r.at, Service: r.takes, Deadline: r.deadline, Cost: r.cost, Bytes: r.bytes,
+				At: r.at, Service: r.takes, Deadline: r.deadline, Cost: r.cost, Bytes: r.bytes, Session: r.session,
 				Importance: int32(r.importance), Tenant: names.Tenants.ID(r.tenant),
 			}}),
 		})
 	}
-	if _, err := sim.Run(scenario, nil); err != nil {
+	result, err := sim.Run(scenario, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
+	tape.shadows(result.Resources[0].Classes)
 	return slices.Clip(tape.lines)
 }
