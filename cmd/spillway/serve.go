@@ -13,6 +13,7 @@ import (
 func newServe() *cobra.Command {
 	var (
 		path, upstream, listen, admin string
+		recording                     string
 		slots                         int
 		o                             gateway.Options
 	)
@@ -25,6 +26,7 @@ drains on SIGTERM or interrupt, and takes a changed file over by itself, on SIGH
 POST /reload. Health, metrics and what waits are on the admin listener.`,
 		Example: `  spillway serve --upstream http://127.0.0.1:9001 --slots 40
   spillway serve -c spillway.yaml
+  spillway serve -c spillway.yaml --record traffic.rec   # for sim --trace traffic.rec
   curl -s http://127.0.0.1:9900/debug/pools`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,6 +40,9 @@ POST /reload. Health, metrics and what waits are on the admin listener.`,
 				}
 				if admin != "" {
 					cfg.Admin.Address = config.Literal(admin)
+				}
+				if recording != "" {
+					cfg.Record.File = recording
 				}
 				return cfg.Validate()
 			}
@@ -68,6 +73,7 @@ POST /reload. Health, metrics and what waits are on the admin listener.`,
 	f.IntVar(&slots, "slots", 0, "with --upstream: how many requests may run at once; 0: 20")
 	f.StringVar(&listen, "listen", "", "address for callers instead of the file's, as in :8080")
 	f.StringVar(&admin, "admin", "", "address for the admin listener instead of the file's")
+	f.StringVar(&recording, "record", "", "write a trace of the traffic to `FILE`, for sim, load and demo to replay: no content, tenants and sessions as salted hashes")
 	f.DurationVar(&o.DrainDelay, "drain-delay", 0, "how long to go on as before after /readyz says no")
 	f.DurationVar(&o.DrainLimit, "drain-limit", gateway.DrainLimitDefault, "how long what runs is waited for at the end")
 	f.DurationVar(&o.StreamIdle, "stream-idle", gateway.StreamIdleDefault, "how long an answer that has begun may stand still")
