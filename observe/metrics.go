@@ -45,6 +45,8 @@ type Metrics struct {
 	Recorded func() (written, lost int64)
 	// Reloads is shown as spillway_config_*.
 	Reloads Reloads
+	// Callers is what is known of those who ask.
+	Callers Callers
 
 	version  string
 	registry *prometheus.Registry
@@ -136,11 +138,13 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&draining, truth(m.Draining.Load()))
 	s.add(&buildInfo, 1, m.version, runtime.Version())
 	s.reloads(&m.Reloads)
+	s.callers(&m.Callers)
 	if m.Copies != nil {
 		s.copies(m.Copies())
 	}
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)
+		s.clients(r)
 		states := r.source.States()
 		for len(r.tenants) < len(states) {
 			r.tenants = append(r.tenants, tenantCounts{})

@@ -49,7 +49,7 @@ func Open() Config {
 
 // Authority knows callers. Create it with New.
 type Authority struct {
-	Counts
+	*Counts
 	cfg    Config
 	roles  *roles
 	keys   *keys
@@ -61,7 +61,7 @@ type Authority struct {
 // readable, so that a wrong path is found out before traffic is; a URL need not
 // answer yet.
 func New(cfg Config) (*Authority, error) {
-	a := &Authority{cfg: cfg, roles: newRoles(cfg.Roles), now: time.Now}
+	a := &Authority{Counts: new(Counts), cfg: cfg, roles: newRoles(cfg.Roles), now: time.Now}
 	if cfg.KeyFile != "" {
 		k, err := openKeys(cfg.KeyFile, a.roles)
 		if errors.Is(err, os.ErrNotExist) {
@@ -81,6 +81,21 @@ func New(cfg Config) (*Authority, error) {
 		}
 	}
 	return a, nil
+}
+
+// Inherit takes over from the authority of an earlier configuration what is not
+// the configuration's: counts, and the key set if it comes from the same place,
+// so that a reload leaves nobody without keys. It is called before the authority
+// is used.
+func (a *Authority) Inherit(from *Authority) {
+	a.Counts = from.Counts
+	if a.tokens == nil || from.tokens == nil || a.tokens.source.at != from.tokens.source.at {
+		return
+	}
+	if set := from.tokens.source.set.Load(); set != nil && a.tokens.source.set.Load() == nil {
+		a.tokens.source.set.Store(set)
+		a.tokens.source.fetched.Store(from.tokens.source.fetched.Load())
+	}
 }
 
 // Run keeps keys and key sets up to date until ctx ends. What cannot be read

@@ -2,7 +2,6 @@ package trust
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
 )
 
@@ -52,24 +51,4 @@ func certificateName(state *tls.ConnectionState, n NameOf) string {
 		return leaf.EmailAddresses[0]
 	}
 	return ""
-}
-
-// Listener has a TLS listener ask for client certificates and verify those that
-// are sent against the authorities; who sends none is let in, and is nobody.
-func Listener(c *tls.Config, authorities *x509.CertPool) {
-	c.ClientCAs = authorities
-	c.ClientAuth = tls.VerifyClientCertIfGiven
-}
-
-// ReadAuthorities returns the certificates of a PEM file of at most 1 MiB.
-func ReadAuthorities(path string) (*x509.CertPool, error) {
-	pem, err := readFile(path)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s holds no certificate; it must be a PEM file of the authorities that sign clients", path)
-	}
-	return pool, nil
 }

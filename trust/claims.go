@@ -127,3 +127,6 @@ func (c *Counts) EachLowered(f func(claim string, n int64)) {
 		f(Claim(i).String(), c.Lowered[i].Load())
 	}
 }
+
+// EachMalformed calls f with the count of headers that made no sense.
+func (c *Counts) EachMalformed(f func(n int64)) { f(c.Malformed.Load()) }

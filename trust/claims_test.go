@@ -5,8 +5,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -220,16 +218,6 @@ func TestWordsForSources(t *testing.T) {
 	for _, wrong := range []string{"any, jwt", "nobody", "oauth", ""} {
 		if _, err := ParseSources(strings.Split(wrong, ", ")); err == nil {
 			t.Errorf("%q is taken", wrong)
-		}
-	}
-}
-
-func TestFilesThatAreNoAuthorities(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "ca.pem")
-	os.WriteFile(path, []byte("nothing"), 0o600)
-	for _, p := range []string{path, filepath.Dir(path), path + ".none"} {
-		if _, err := ReadAuthorities(p); err == nil {
-			t.Errorf("%s is taken", p)
 		}
 	}
 }

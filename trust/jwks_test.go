@@ -78,6 +78,15 @@ func TestKeysAreFetchedInTheBackgroundAndOldOnesStayInForce(t *testing.T) {
 				t.Errorf("the URL is down, and what was fetched is forgotten: %+v", id)
 			}
 		}
+		heir, err := New(Config{Tokens: &a.tokens.Tokens})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heir.now = a.now
+		heir.Inherit(a)
+		if id := heir.Identify(token, false); !id.Verified() || heir.Counts != a.Counts {
+			t.Errorf("after a reload of the configuration, while the URL is down: %+v", id)
+		}
 		down := p.fetches.Load()
 		time.Sleep(time.Hour)
 		if n := p.fetches.Load() - down; n < 10 || n > 14 {
