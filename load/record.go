@@ -21,6 +21,7 @@ import (
 type verdict struct {
 	rung   report.Rung
 	reason reason.Reason
+	would  reason.Reason // what spillway decided and did not carry out; None for nothing
 }
 
 // record counts what became of the requests, and how well the schedule was
@@ -54,7 +55,7 @@ const (
 
 func newRecord(c *report.Collector, bound time.Duration) *record {
 	return &record{
-		unsent:    verdict{report.NoRung, c.Reason("unsent")},
+		unsent:    verdict{rung: report.NoRung, reason: c.Reason("unsent")},
 		bound:     bound,
 		collector: c,
 		tallies:   map[tallyKey]*report.Tally{},
@@ -70,13 +71,13 @@ func (r *record) judge(resp *response, err error, stopping bool) verdict {
 	defer r.mu.Unlock()
 	switch {
 	case err != nil && stopping:
-		return verdict{report.NoRung, reason.CallerGone}
+		return verdict{rung: report.NoRung, reason: reason.CallerGone}
 	case err != nil:
 		r.noteError(err)
 		if isTimeout(err) {
-			return verdict{report.NoRung, reason.Timeout}
+			return verdict{rung: report.NoRung, reason: reason.Timeout}
 		}
-		return verdict{report.NoRung, reason.Failed}
+		return verdict{rung: report.NoRung, reason: reason.Failed}
 	}
 	why := reasonOf(resp.status)
 	if len(resp.reason) > 0 && label(resp.reason) {
@@ -84,13 +85,27 @@ func (r *record) judge(resp *response, err error, stopping bool) verdict {
 			why = named
 		}
 	}
+	v := verdict{report.NoRung, why, wouldBe(resp.shadow)}
 	switch rung := string(resp.rung); {
 	case rung == "refusal" || resp.status >= 400 && why != reason.Served:
-		return verdict{report.NoRung, why}
 	case rung == "" || rung == "primary" || !label(resp.rung):
-		return verdict{report.Primary, why}
+		v.rung = report.Primary
 	default:
-		return verdict{r.collector.Rung(rung), why}
+		v.rung = r.collector.Rung(rung)
+	}
+	return v
+}
+
+// wouldBe reads Spillway-Shadow: run, wait or a reason.
+func wouldBe(shadow []byte) reason.Reason {
+	switch text := string(shadow); text {
+	case "":
+		return reason.None
+	case "run", "wait":
+		return reason.Served
+	default:
+		why, _ := reason.Parse(text)
+		return why
 	}
 }
 
@@ -181,6 +196,9 @@ func (r *record) add(g *generator, s *shot, v verdict, now time.Time) {
 		At: int64(at), Latency: int64(latency), Rung: v.rung, Reason: v.reason,
 		Started: started, InDeadline: latency <= deadline, Calls: int32(s.attempts),
 	})
+	if v.would != reason.None {
+		r.collector.Class(s.class).Would(v.would)
+	}
 	r.answered++
 	r.attempts += int64(s.attempts)
 	if v == r.unsent {

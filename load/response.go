@@ -15,6 +15,7 @@ type response struct {
 	status       int
 	rung         []byte // Spillway-Rung, cut to maxLabel
 	reason       []byte // Spillway-Reason, cut to maxLabel
+	shadow       []byte // Spillway-Shadow, cut to maxLabel
 	retryAfter   []byte // Retry-After
 	retryAfterMs []byte // retry-after-ms
 	neverRetry   bool   // x-should-retry: false
@@ -65,7 +66,7 @@ type body struct {
 }
 
 func readHead(r *bufio.Reader, resp *response, b *body) error {
-	*resp = response{rung: resp.rung[:0], reason: resp.reason[:0], retryAfter: resp.retryAfter[:0], retryAfterMs: resp.retryAfterMs[:0], reuse: true}
+	*resp = response{rung: resp.rung[:0], reason: resp.reason[:0], shadow: resp.shadow[:0], retryAfter: resp.retryAfter[:0], retryAfterMs: resp.retryAfterMs[:0], reuse: true}
 	left := maxHead
 	line, err := readLine(r, &left)
 	if err != nil {
@@ -137,6 +138,8 @@ func (resp *response) header(name, value []byte, b *body) error {
 			resp.rung = append(resp.rung[:0], value[:min(len(value), maxLabel)]...)
 		case is("Spillway-Reason"):
 			resp.reason = append(resp.reason[:0], value[:min(len(value), maxLabel)]...)
+		case is("Spillway-Shadow"):
+			resp.shadow = append(resp.shadow[:0], value[:min(len(value), maxLabel)]...)
 		}
 	case 'r':
 		switch {

@@ -118,6 +118,7 @@ func (t *transport) roundTrip(s *shot, resp *response) error {
 		status:       answer.StatusCode,
 		rung:         []byte(answer.Header.Get("Spillway-Rung")),
 		reason:       []byte(answer.Header.Get("Spillway-Reason")),
+		shadow:       []byte(answer.Header.Get("Spillway-Shadow")),
 		retryAfter:   []byte(answer.Header.Get("Retry-After")),
 		retryAfterMs: []byte(answer.Header.Get("Retry-After-Ms")),
 		neverRetry:   strings.EqualFold(answer.Header.Get("X-Should-Retry"), "false"),

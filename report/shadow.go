@@ -4,12 +4,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+
+	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // Shadow is what a class's policy decided of the requests that it was asked
 // about, where that was not all carried out: what would have been, beside the
 // account of what was. The zero value, of a class whose decisions are all
-// carried out, is written as {}.
+// carried out, is written as {}. Who measures from outside knows only what answers
+// say: what was decided at admission of requests that were not obeyed. One that
+// would have run or waited is served there.
 type Shadow struct {
 	Offered int64  `json:"offered"`
 	Reasons Counts `json:"reasons"`
@@ -57,6 +61,16 @@ func (s *Shadow) add(u *Shadow) {
 
 // Shadow adds to what the class's policy decided beside what was carried out.
 func (cl *Class) Shadow(s Shadow) { cl.shadow.add(&s) }
+
+// Would says that one request was decided with a reason, and that this was not
+// carried out.
+func (cl *Class) Would(why reason.Reason) {
+	if cl.shadow.Reasons == nil {
+		cl.shadow.Reasons = Counts{}
+	}
+	cl.shadow.Offered++
+	cl.shadow.Reasons[why.String()]++
+}
 
 // WouldRefuse is the share of what the policy was asked about that it would have
 // refused, or failed: to be held against RefusedShare. [None] where nothing was
