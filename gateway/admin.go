@@ -41,11 +41,12 @@ func (g *Gateway) adminServer() *http.Server {
 // one of its own:
 //
 //	GET /livez        200 as long as the process answers, whatever is shed
-//	GET /readyz       200, or 503 while it drains
+//	GET /readyz       200, or 503 while it drains or, if its policy says so, sheds
 //	GET /metrics      Prometheus
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
 //	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
+//	POST /operate     a class is switched by hand: ?class=NAME&mode=refuse&for=10m&why=TEXT
 //
 // It answers only requests whose Host is an address, localhost or one of
 // admin.hosts, so that no web page can make an operator's browser read it under a
@@ -119,12 +120,4 @@ func tokenSum(t string) []byte {
 	}
 	sum := sha256.Sum256([]byte(t))
 	return sum[:]
-}
-
-func (g *Gateway) readyz(w http.ResponseWriter, _ *http.Request) {
-	if g.seen.Draining.Load() {
-		http.Error(w, "draining", http.StatusServiceUnavailable)
-		return
-	}
-	fmt.Fprintln(w, "ok")
 }

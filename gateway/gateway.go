@@ -64,21 +64,23 @@ const (
 
 // Gateway is a reverse proxy with a gate in front of each upstream.
 type Gateway struct {
-	opts     Options
-	current  atomic.Pointer[generation] // in force
-	recorder *record.Recorder           // nil: nothing is recorded
-	seen     *observe.Metrics
-	log      *journal
-	quiet    *log.Logger // what net/http says by itself, at debug
-	hangups  *hangups
-	idle     time.Duration
-	runners  runners
-	flows    flows
-	fronts   fronts
+	opts      Options
+	current   atomic.Pointer[generation] // in force
+	recorder  *record.Recorder           // nil: nothing is recorded
+	seen      *observe.Metrics
+	log       *journal
+	quiet     *log.Logger // what net/http says by itself, at debug
+	readiness *readiness
+	hangups   *hangups
+	idle      time.Duration
+	runners   runners
+	flows     flows
+	fronts    fronts
 
-	reloading   sync.Mutex // held by one reload at a time, and what follows is guarded by it
-	lastRefused string     // why the latest reload was; empty: it was not
-	wound       bool       // the end has begun: nothing is reloaded any more
+	reloading   sync.Mutex           // held by one reload at a time, and what follows is guarded by it
+	lastRefused string               // why the latest reload was; empty: it was not
+	wound       bool                 // the end has begun: nothing is reloaded any more
+	operated    map[string]Operation // by class: what was switched by hand last
 
 	caps       *edge.Caps
 	guard      *edge.Guard
@@ -86,6 +88,8 @@ type Gateway struct {
 	successor  chan struct{}             // closed when another process has taken over
 	succeeded  atomic.Bool
 	succeeding atomic.Bool
+
+	overrides overrides
 
 	draining atomic.Bool
 	flights  sync.WaitGroup // handlers and abandoned calls
@@ -117,11 +121,13 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,
 		abandoned: make(map[*exchange]struct{}),
+		readiness: newReadiness(),
 		caps:      edge.NewCaps(0, 0),
 		successor: make(chan struct{}),
 	}
 	g.guard = g.guarded()
 	g.seen.Copies = g.copyMetrics
+	g.seen.Overrides = g.remaining
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, err
@@ -183,7 +189,12 @@ func (g *Gateway) Close() {
 	}
 	g.mu.Unlock()
 	g.flights.Wait()
+	g.reloading.Lock()
+	defer g.reloading.Unlock()
+	g.wound = true
+	g.overrides.stop()
 	g.runners.close()
+	g.current.Load().trust.close()
 	for _, r := range g.current.Load().resources {
 		r.upstream.close()
 		r.gate.Close()

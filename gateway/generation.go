@@ -26,6 +26,7 @@ type generation struct {
 	digest    string      // of cfg
 	resources []*resource // in the order in which they first came, unused ones included
 	classes   []*class    // in the file's order: the first that matches takes the request
+	trust     *trusting   // nil: nobody is asked who it is
 }
 
 // resource is a gate and the upstream it protects. Gates are kept by the
@@ -56,6 +57,9 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		before = new(generation)
 	}
 	p.number = before.number + 1
+	if p.trust, err = newTrusting(cfg, before.trust); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if err != nil {
 			p.discard()
@@ -127,11 +131,10 @@ func sameService(a, b config.Upstream) bool {
 // class returns the class for its configuration: the one there was, if all that
 // it is made of is as it was.
 func (g *Gateway) class(c config.Class, r *resource, before *generation) *class {
-	i := slices.IndexFunc(before.classes, func(k *class) bool { return k.name == c.Name })
-	if i < 0 {
+	old := before.class(c.Name)
+	if old == nil {
 		return newClass(c, r.upstream, r.gate, nil)
 	}
-	old := before.classes[i]
 	if old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
 		return old
 	}
@@ -171,6 +174,9 @@ func (g *Gateway) adopt(p *plan) error {
 		if c.seen == nil { // it is new, and nobody else can see it yet
 			c.index = c.gate.Class(c.name)
 			c.seen = g.seen.Class(c.upstream.name, c.name)
+			if old := before.class(c.name); old != nil && old.gate != c.gate {
+				keepOperation(old, c)
+			}
 			c.recorded = g.recorder.Class(c.name)
 		}
 	}
@@ -183,6 +189,7 @@ func (g *Gateway) adopt(p *plan) error {
 		}
 	}
 	g.current.Store(p.generation)
+	g.trusts(p.trust, before.believed())
 	g.limit(p.cfg)
 	// From here on nothing new is offered to the classes that are gone but by
 	// requests that were on their way; those are offered again, see moved.
@@ -210,6 +217,14 @@ func (r *resource) both(old *resource) gate.Config {
 	return cfg
 }
 
+// believed returns what the generation believes; before the first that is nothing.
+func (n *generation) believed() *trusting {
+	if n == nil {
+		return nil
+	}
+	return n.trust
+}
+
 // config returns the configuration in force, with its defaults.
 func (g *Gateway) config() *config.Config { return g.current.Load().cfg }
 
@@ -217,6 +232,18 @@ func (g *Gateway) config() *config.Config { return g.current.Load().cfg }
 func (n *generation) find(upstream string) *resource {
 	if i := n.rank(upstream); n != nil && i < len(n.resources) {
 		return n.resources[i]
+	}
+	return nil
+}
+
+// class returns the class of that name, or nil.
+func (n *generation) class(name string) *class {
+	if n != nil {
+		for _, c := range n.classes {
+			if c.name == name {
+				return c
+			}
+		}
 	}
 	return nil
 }
@@ -237,17 +264,17 @@ func (n *generation) rank(upstream string) int {
 // moved offers a request again whose class was removed between the moment in
 // which it was classified and that in which it was offered: a reload loses
 // nobody. It reports whether the request has been answered.
-func (g *Gateway) moved(w http.ResponseWriter, r *http.Request, c *class) bool {
+func (g *Gateway) moved(w http.ResponseWriter, r *http.Request, c *class, who *caller) bool {
 	if g.draining.Load() {
 		return false
 	}
-	switch now := g.classify(r); now {
+	switch now := g.classify(r, who); now {
 	case c:
 		return false
 	case nil:
 		g.unroutable(w, r, http.StatusNotFound)
 	default:
-		g.admit(w, r, now)
+		g.admit(w, r, now, who)
 	}
 	return true
 }

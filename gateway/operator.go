@@ -19,6 +19,9 @@ const operatorMax = 64
 // operations adds what changes something to the admin listener's paths.
 func (g *Gateway) operations(mux *http.ServeMux) {
 	mux.HandleFunc("POST /reload", g.byOperator(g.serveReload))
+	mux.HandleFunc("POST /override", g.byOperator(g.serveOverride))
+	mux.HandleFunc("GET /overrides", g.serveOverrides)
+	mux.HandleFunc("POST /operate", g.byOperator(g.serveOperate))
 }
 
 // byOperator lets a request through that an operator makes on purpose: it names

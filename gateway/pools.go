@@ -29,6 +29,8 @@ type poolState struct {
 	Slots       slotState        `json:"slots"`
 	Room        roomState        `json:"room"`
 	Measured    measuredState    `json:"measured"`
+	Removed     bool             `json:"removed,omitempty"`  // by a reload: it drains, or has
+	Operator    *Operation       `json:"operator,omitempty"` // what it is switched to by hand
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
 	Mode        string           `json:"mode"`
@@ -88,7 +90,7 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 	all := []poolState{}
 	for _, r := range g.current.Load().resources {
 		for k, s := range r.gate.States() {
-			all = append(all, stateOf(r.name, &s, r.gate.Items(k, items)))
+			all = append(all, g.withOperation(stateOf(r.name, &s, r.gate.Items(k, items)), &s))
 		}
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
@@ -154,7 +156,7 @@ func whyOf(it *boundary.ItemState, s *boundary.ClassState) string {
 
 // write renders the pool as text.
 func (p *poolState) write(w http.ResponseWriter) {
-	fmt.Fprintf(w, "%s / %s\n", p.Resource, p.Class)
+	fmt.Fprintf(w, "%s / %s%s\n", p.Resource, p.Class, p.note())
 	fmt.Fprintf(w, "  slots     %d of %d held (%d running, %d abandoned), may borrow %d\n",
 		p.Slots.Used, p.Slots.Guaranteed, p.Slots.Running, p.Slots.Abandoned, p.Slots.Borrow)
 	fmt.Fprintf(w, "  waiting   %d of %d (bound from %s), %d blocked, %d bytes, oldest %s ms, allowed wait %s ms\n",

@@ -49,6 +49,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 		{&serviceTime, c.ServiceTime.Seconds()},
 		{&throughput, c.ThroughputPerS},
 		{&tenants, float64(c.Tenants)},
+		{&operatorLeft, c.OperatorLeft.Seconds()},
 	}
 	for _, f := range figures {
 		s.add(f.d, f.v, resource, c.Name)

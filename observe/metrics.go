@@ -43,10 +43,10 @@ type Metrics struct {
 	// Recorded says how many requests are in the recording, and how many are
 	// missing there; nil where nothing is recorded. Set it before the first scrape.
 	Recorded func() (written, lost int64)
+	// Unready is shown as spillway_ready.
+	Unready atomic.Bool
 	// Reloads is shown as spillway_config_*.
 	Reloads Reloads
-	// Callers is what is known of those who ask.
-	Callers Callers
 
 	version  string
 	registry *prometheus.Registry
@@ -137,14 +137,13 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.recording(m.Recorded)
 	s.add(&draining, truth(m.Draining.Load()))
 	s.add(&buildInfo, 1, m.version, runtime.Version())
+	s.add(&ready, truth(!m.Unready.Load()))
 	s.reloads(&m.Reloads)
-	s.callers(&m.Callers)
 	if m.Copies != nil {
 		s.copies(m.Copies())
 	}
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)
-		s.clients(r)
 		states := r.source.States()
 		for len(r.tenants) < len(states) {
 			r.tenants = append(r.tenants, tenantCounts{})
