@@ -112,6 +112,7 @@ func (x *exchange) serve() {
 // rewrite makes the caller's request the upstream's.
 func (x *exchange) rewrite(out *http.Request) {
 	pr := httputil.ProxyRequest{In: x.in, Out: out}
+	out.URL.RawQuery = x.in.URL.RawQuery // as it was sent: the proxy strikes off what it cannot parse
 	direct(&pr, x.copy.Load().Base())
 	out.Host = x.in.Host
 	forwarded(&pr)

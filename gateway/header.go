@@ -56,6 +56,9 @@ func (x *exchange) hand(res *http.Response) {
 		return
 	}
 	to := x.w.Header()
+	if _, typed := res.Header["Content-Type"]; !typed {
+		to["Content-Type"] = nil // or net/http would guess one
+	}
 	for name, values := range res.Header {
 		if _, taken := to[name]; taken || name == "Content-Type" && events(values) {
 			continue

@@ -77,6 +77,7 @@ POST /reload. Health, metrics and what waits are on the admin listener.`,
 	f.DurationVar(&o.DrainDelay, "drain-delay", 0, "how long to go on as before after /readyz says no")
 	f.DurationVar(&o.DrainLimit, "drain-limit", gateway.DrainLimitDefault, "how long what runs is waited for at the end")
 	f.DurationVar(&o.StreamIdle, "stream-idle", gateway.StreamIdleDefault, "how long an answer that has begun may stand still")
+	f.BoolVar(&o.LongWay, "long-way", false, "have net/http pass plain requests too, see docs/gateway.md")
 	f.BoolVar(&o.Pprof, "pprof", false, "add /debug/pprof to the admin listener")
 	return c
 }

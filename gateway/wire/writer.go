@@ -129,7 +129,12 @@ func appendStatus(b []byte, status int) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, ' ')
-	b = append(b, http.StatusText(status)...)
+	if text := http.StatusText(status); text != "" {
+		b = append(b, text...)
+	} else { // as net/http says it
+		b = append(b, "status code "...)
+		b = strconv.AppendInt(b, int64(status), 10)
+	}
 	return append(b, '\r', '\n')
 }
 
