@@ -88,6 +88,8 @@ func (g *Gateway) replace(cfg *config.Config, by string, apply bool) (*Reloaded,
 	if g.wound {
 		return g.refused(by, apply, errWinding)
 	}
+	filed := cfg
+	cfg, dropped := g.overlaid(filed)
 	before := g.current.Load()
 	changes := config.Diff(before.cfg, cfg)
 	for _, c := range changes {
@@ -115,6 +117,7 @@ func (g *Gateway) replace(cfg *config.Config, by string, apply bool) (*Reloaded,
 		r.Result, r.Generation = observe.ReloadApplied, planned.number
 	}
 	if apply {
+		g.rebase(filed, dropped)
 		g.seen.Reloads.Note(time.Now(), r.Result, r.Digest)
 		g.lastRefused = ""
 		g.tell(by, r)

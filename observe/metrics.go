@@ -38,6 +38,8 @@ type Metrics struct {
 	// Copies returns the copies of all upstreams; nil: there are none. It is set
 	// before anybody scrapes.
 	Copies func() []Copy
+	// Overrides returns the classes whose limits are overridden; nil: none are.
+	Overrides func() []Overridden
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
 	// Recorded says how many requests are in the recording, and how many are
@@ -141,6 +143,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.reloads(&m.Reloads)
 	if m.Copies != nil {
 		s.copies(m.Copies())
+	}
+	if m.Overrides != nil {
+		s.overrides(m.Overrides())
 	}
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)

@@ -58,6 +58,7 @@ var (
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&ready, &operatorLeft, &reloads, &reloadGood, &reloadTime, &configDigest,
 		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
+		&overrideLeft,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
 )
