@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/report/text"
 	"github.com/spillway-dev/spillway/sim"
 	"github.com/spillway-dev/spillway/trial"
@@ -21,6 +23,7 @@ func newSim() *cobra.Command {
 		class      string
 		service    string
 		conditions string
+		mode       string
 	)
 	c := &cobra.Command{
 		Use:   "sim",
@@ -32,12 +35,20 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
   spillway sim -c spillway.yaml --class checkout --rate 100:60s,900:30s,100:60s --report out.html
   spillway sim -c spillway.yaml --trace traffic.rec               # what serve --record wrote
   spillway sim -c spillway.yaml --trace access.log.gz --speed 10  # ten times yesterday
+  spillway sim -c spillway.yaml --trace traffic.rec --mode enforce # what shadow would have done
   spillway sim -c spillway.yaml --trace requests.csv.gz --scale 4 --service lognormal:mean=100ms,p99=400ms
   spillway sim -c spillway.yaml --rate 380 --slow outage@20s+10s --retries 2 --retry-budget 0.1`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			if t.Config, err = loadConfig(c, path); err != nil {
 				return err
+			}
+			if mode != "" {
+				m, err := config.ParseMode(mode)
+				if err != nil {
+					return usage(fmt.Errorf("--mode %q: write off, shadow, a share such as 10%%, or enforce", mode))
+				}
+				t.Config = t.Config.WithMode(m)
 			}
 			if t.Service, err = workload.ParseService(service); err != nil {
 				return usage(err)
@@ -91,6 +102,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 	f.StringVar(&class, "class", "", "whose requests they are; unless said the recording's own, or the first class")
 	f.StringVar(&service, "service", "trace", "service times instead of the file's: 100ms, exp:100ms, lognormal:mean=100ms,p99=400ms, mix:0.99*3ms,0.01*1.5s, or trace")
 	f.StringVar(&conditions, "slow", "", "when the service is slow or out: x3@10s+5s,outage@20s+10s")
+	f.StringVar(&mode, "mode", "", "every class's mode instead of the file's: off, shadow, 10%, enforce")
 	f.BoolVar(&t.Unprotected, "unprotected", false, "the same service without spillway in front")
 	f.BoolVar(&t.NoticesCancel, "notices-cancel", false, "the service stops work whose caller was answered")
 	f.DurationVar(&t.Overhead, "overhead", 0, "what network and adapters add to every answer")

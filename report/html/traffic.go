@@ -124,6 +124,13 @@ func classTable(r *report.Report) Table {
 	}
 	t.Rows = append(t.Rows, groupRow("all", &r.Group, r))
 	t.Total = true
+	if r.Shadow.Seen() {
+		t.Head = append(t.Head, "would be refused or fail")
+		for i, name := range r.ClassNames() {
+			t.Rows[i] = append(t.Rows[i], report.FormatPercent(r.Classes[name].Shadow.WouldRefuse()))
+		}
+		t.Rows[len(t.Rows)-1] = append(t.Rows[len(t.Rows)-1], report.FormatPercent(r.Shadow.WouldRefuse()))
+	}
 	return t
 }
 

@@ -130,16 +130,6 @@ func classTable(r *report.Report) Table {
 		t.Rows = append(t.Rows, groupRow("all", &r.Group, r))
 		t.Total = true
 	}
-	if r.Shadow.Seen() {
-		t.Head = append(t.Head, "would refuse")
-		for i, row := range t.Rows {
-			g := &r.Group
-			if names := r.ClassNames(); i < len(names) {
-				g = r.Classes[names[i]]
-			}
-			t.Rows[i] = append(row, report.FormatPercent(g.Shadow.WouldRefuse()))
-		}
-	}
 	return t
 }
 
