@@ -73,5 +73,8 @@ func set(v reflect.Value, path, text string) error {
 		p := err.(*problem)
 		return fmt.Errorf("%s: %s; %s", path, p.what, p.fix)
 	}
+	if v.IsZero() && path != "borrow" { // which a configuration made in Go does not tell from the default
+		return fmt.Errorf("%s: is %s; give more, or switch the class by POST /operate", path, text)
+	}
 	return nil
 }

@@ -34,6 +34,7 @@ func TestKeysOfAClassCanBeOverridden(t *testing.T) {
 		{"rest", map[string]string{"upstream": "other"}, `"upstream" cannot be overridden; write one of slots`, true},
 		{"rest", map[string]string{"slot": "20"}, `did you mean slots?`, true},
 		{"rest", map[string]string{"slots": "-1"}, `classes.rest.slots is -1; give 1 to 1000000`, true},
+		{"rest", map[string]string{"slots": "0"}, `slots: is 0; give more`, true},
 		{"rest", map[string]string{"slots": "many"}, `slots: "many" is not a number`, true},
 		{"rest", map[string]string{"slots": ""}, `slots: "" is not a number`, true},
 		{"rest", map[string]string{"deadline": "5"}, `deadline: 5 has no unit`, true},

@@ -159,7 +159,7 @@ func TestOverridesThatAreRefused(t *testing.T) {
 		{"class=pay&slots=2&for=10m", "say why"},
 		{"class=pay&slots=2&for=48h&why=x", "belongs into the file"},
 		{"class=pay&for=10m&why=x", "say what is to be overridden"},
-		{"class=pay&slots=0&for=10m&why=x", "slots is 0"},
+		{"class=pay&slots=0&for=10m&why=x", "slots: is 0; give more"},
 		{"class=pay&slots=2&slots=3&for=10m&why=x", "slots is written 2 times"},
 		{"class=pay&upstream=evil&for=10m&why=x", `"upstream" cannot be overridden`},
 		{"class=nobody&slots=2&for=10m&why=x", `there is no class "nobody"`},
