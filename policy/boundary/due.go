@@ -63,6 +63,7 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 		}
 		m.evict(now, it, why, out)
 	case pool.Running:
+		m.watch(now, it, reason.Timeout, out)
 		out.add(Effect{
 			Kind: Overdue, Reason: reason.Timeout, Ticket: Ticket(it.Ticket), Class: it.Class,
 			RetryAfter: m.turnAway(now, c, it.Tenant, reason.Timeout),

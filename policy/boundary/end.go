@@ -82,6 +82,9 @@ func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Ef
 	}
 	now = m.advance(now, out)
 	if it := m.find(t); it != nil && it.State == pool.Running {
+		if why == reason.Timeout {
+			m.watch(now, it, why, out)
+		}
 		m.answer(it, m.known(why))
 		m.abandon(now, it)
 	}
@@ -147,6 +150,7 @@ func (m *Machine) unknown(why reason.Reason) reason.Reason {
 
 // evict answers a waiting or blocked item and takes it out of its room.
 func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out *Effects) {
+	m.watch(now, it, why, out)
 	out.add(Effect{
 		Kind: Refuse, Reason: why, Ticket: Ticket(it.Ticket), Class: it.Class,
 		RetryAfter: m.turnAway(now, m.classes[it.Class], it.Tenant, why),

@@ -111,10 +111,15 @@ type Effect struct {
 
 // Effects collects what an event brings about. The driver empties it before
 // each event and keeps its memory.
-type Effects struct{ List []Effect }
+type Effects struct {
+	List []Effect
+	// Cases explains, if Watched, who is answered without having been served.
+	Cases   []Case
+	Watched bool
+}
 
 // Reset empties the collection.
-func (e *Effects) Reset() { e.List = e.List[:0] }
+func (e *Effects) Reset() { e.List, e.Cases = e.List[:0], e.Cases[:0] }
 
 func (e *Effects) add(f Effect) { e.List = append(e.List, f) }
 

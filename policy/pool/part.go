@@ -45,7 +45,12 @@ func (t *Tenant) took(entered, now uint64) {
 // fillsPart reports whether the tenant fills its part of a room with that
 // bound. One may always wait, or a tenant would never be measured again.
 func (t *Tenant) fillsPart(bound int) bool {
-	waiting, turns := int64(t.queue[0].len), max(t.turns, partOne)
-	turns += (turns - partOne) / 2
-	return waiting > 0 && waiting*turns >= int64(bound)<<partShift
+	waiting := int64(t.queue[0].len)
+	return waiting > 0 && waiting*t.rarity() >= int64(bound)<<partShift
+}
+
+// rarity returns the turns of the formula above, in fixed point.
+func (t *Tenant) rarity() int64 {
+	turns := max(t.turns, partOne)
+	return turns + (turns-partOne)/2
 }
