@@ -33,8 +33,9 @@ type recording struct {
 
 func isRecording(f *os.File) bool {
 	l, err := lines.New(f)
-	_, back := f.Seek(0, io.SeekStart)
-	return err == nil && back == nil && l.Starts(record.Magic)
+	is := err == nil && l.Starts(record.Magic)
+	_, err = f.Seek(0, io.SeekStart)
+	return is && err == nil
 }
 
 func openRecording(path string, options Options) (*Reader, error) {
