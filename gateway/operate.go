@@ -114,6 +114,9 @@ func (g *Gateway) withOperation(p poolState, s *boundary.ClassState) poolState {
 		o.Class, o.Mode, o.ForS = s.Name, s.Operator.String(), s.OperatorLeft.Seconds()
 		p.Operator = &o
 	}
+	if o := g.overrides.get(s.Name); o != nil {
+		p.Override = &o.Override
+	}
 	return p
 }
 
@@ -122,6 +125,8 @@ func (p *poolState) note() string {
 	switch {
 	case p.Removed:
 		return " (removed by a reload: it drains)"
+	case p.Override != nil && p.Operator == nil:
+		return " (override: " + keysOf(p.Override.Keys) + " until " + p.Override.End.Format(time.TimeOnly) + ", by " + p.Override.By + "; why: " + p.Override.Why + ")"
 	case p.Operator != nil:
 		left := time.Duration(p.Operator.ForS * float64(time.Second)).Round(time.Second)
 		return fmt.Sprintf(" (operator: %s for %v still, by %s; why: %s)", p.Operator.Mode, left, p.Operator.By, cmp.Or(p.Operator.Why, "not said"))

@@ -71,6 +71,9 @@ func TestAnOverrideHoldsForItsTimeAndSurvivesReloads(t *testing.T) {
 	if h.slots("pay") != 2 {
 		t.Errorf("%d slots after a reload; the override is put on top", h.slots("pay"))
 	}
+	if text := h.adminGet("/debug/pools").body; !strings.Contains(text, "app / pay (override: slots=2 until ") || !strings.Contains(text, "by ana; why: database failover)") {
+		t.Errorf("pools:\n%s", text)
+	}
 	if !strings.Contains(h.adminGet("/metrics").body, `spillway_override_remaining_seconds{class="pay"}`) {
 		t.Error("no metric of it")
 	}

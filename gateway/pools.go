@@ -31,6 +31,7 @@ type poolState struct {
 	Measured    measuredState    `json:"measured"`
 	Removed     bool             `json:"removed,omitempty"`  // by a reload: it drains, or has
 	Operator    *Operation       `json:"operator,omitempty"` // what it is switched to by hand
+	Override    *Override        `json:"override,omitempty"` // limits that an operator has put in the place of the file's
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
 	Mode        string           `json:"mode"`
