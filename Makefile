@@ -36,6 +36,10 @@ bench: ## benchmarks, ours and against peers; BENCH=regexp, BENCHTIME=1s, COUNT=
 fuzz: ## every fuzz target for FUZZTIME=10s; FUZZ=regexp for some
 	@scripts/fuzz.sh
 
+.PHONY: soak
+soak: ## half an hour of everything at once against a gateway; SOAK=30m
+	SPILLWAY_SOAK=$(or $(SOAK),30m) go test -v -count 1 -timeout 0 ./test/soak
+
 .PHONY: docs
 docs: ## write the generated pages and tables anew
 	go generate ./...
