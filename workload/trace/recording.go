@@ -31,7 +31,12 @@ type recording struct {
 	tenants map[uint64]workload.Name // of those that the configuration names
 }
 
+// isRecording looks at the beginning of a file that can be read twice; others
+// New looks at.
 func isRecording(f *os.File) bool {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
 	l, err := lines.New(f)
 	is := err == nil && l.Starts(record.Magic)
 	_, err = f.Seek(0, io.SeekStart)
