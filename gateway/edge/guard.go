@@ -67,8 +67,12 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	nominate(r.Header, l.Protected)
 	fields := count(r.Header, l.DropUnderscores)
 	conn := Of(g.Conn(r))
-	if g.Ending() || conn != nil && conn.requests.Add(1) == l.PerConnection {
-		w.Header()["Connection"] = []string{"close"} // over HTTP/2: GOAWAY
+	last := conn != nil && conn.requests.Add(1) == l.PerConnection
+	if last || g.Ending() || len(r.TransferEncoding) > 0 {
+		// Over HTTP/2 this is a GOAWAY. After a transfer coding, RFC 9112, section
+		// 6.1, asks for it where there was a Content-Length as well, which net/http
+		// does not tell.
+		w.Header()["Connection"] = []string{"close"}
 	}
 	if conn != nil && r.ProtoMajor == 2 {
 		defer g.watch(w, r, conn, l)
