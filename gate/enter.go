@@ -79,9 +79,9 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 	ask.Bytes = r.Bytes
 	g.mu.Lock()
 	v := g.machine.Offer(now, &ask, &g.out)
-	if v.Kind == boundary.Run && !gone && g.quiet() {
+	if v.Decision == (boundary.Decision{Kind: boundary.Run}) && !gone && g.quiet() {
 		if r.OnOverdue != nil {
-			g.sit(seat{v.Ticket, nil, r.OnOverdue})
+			g.sit(seat{v.Ticket, nil, r.OnOverdue, r.ID})
 		}
 		g.mu.Unlock()
 		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
@@ -92,6 +92,9 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 // offered is what there is to do after an offer in all but the plainest case.
 // It takes mu over and gives it back.
 func (g *Gate) offered(ctx context.Context, now unit.Instant, r *Request, v boundary.Verdict, gone bool) (Permit, Refusal) {
+	if g.cases != nil && v.Reason != reason.None {
+		g.explain(ctx, now, r, v)
+	}
 	// First those who had to make way for this one: its seat may have been theirs.
 	g.carryOut(boundary.Event{At: now, Kind: boundary.Offered, Class: r.Class, Tenant: r.Tenant, Ticket: v.Ticket, Verdict: v})
 	var w *waiter
@@ -99,7 +102,7 @@ func (g *Gate) offered(ctx context.Context, now unit.Instant, r *Request, v boun
 		w = g.waiters.Get().(*waiter)
 	}
 	if v.Kind != boundary.Refuse && (w != nil || r.OnOverdue != nil) {
-		g.sit(seat{v.Ticket, w, r.OnOverdue})
+		g.sit(seat{v.Ticket, w, r.OnOverdue, r.ID})
 	}
 	switch {
 	case v.Kind == boundary.Refuse:

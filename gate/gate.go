@@ -16,7 +16,8 @@ type Gate struct {
 	epoch   time.Time
 	names   atomic.Pointer[[]string] // of the classes, by index
 	tap     func(boundary.Event)
-	waiters sync.Pool // of *waiter; the gate's own, for channels may not leave a synctest bubble
+	cases   func(id string, x *boundary.Case) // nil: nobody asks why
+	waiters sync.Pool                         // of *waiter; the gate's own, for channels may not leave a synctest bubble
 
 	_ [cacheLine]byte // what is only read stays off the line that every event writes
 
@@ -35,6 +36,7 @@ type Gate struct {
 	// work that outlived the hard cap and still runs.
 	released map[boundary.Ticket]struct{}
 	emptied  chan struct{} // closed when a draining gate is empty; nil before
+	asked    boundary.Case // the latest that was told, here so that it is no allocation
 }
 
 // cacheLine is the unit in which two cores fight over memory, on every processor
@@ -50,6 +52,7 @@ type seat struct {
 	ticket    boundary.Ticket
 	waiter    *waiter
 	onOverdue func(Refusal)
+	id        string
 }
 
 // Option changes what a gate does beside deciding.
@@ -140,6 +143,7 @@ func (g *Gate) abandon(t boundary.Ticket, why reason.Reason) {
 	now := g.Now()
 	g.mu.Lock()
 	g.machine.Abandon(now, t, why, &g.out)
+	g.explainOthers()
 	g.stand(t)
 	g.settle(now, boundary.Abandoned, t)
 }

@@ -52,6 +52,8 @@ type Request struct {
 	Cost int64
 	// Bytes is what the request retains while it waits.
 	Bytes int64
+	// ID is what WithCases tells it by; "" where nobody asks.
+	ID string
 	// OnOverdue, if set, is called once if the deadline passes while the work
 	// runs: the caller is to be answered now. The work keeps its slot until
 	// the permit is finished. It runs on a goroutine that has other things to

@@ -43,6 +43,9 @@ func (g *Gate) carryOut(e boundary.Event) {
 		e.Effects = g.out.List
 		g.tap(e)
 	}
+	if len(g.out.Cases) > 0 {
+		g.explainOthers()
+	}
 	for _, e := range g.out.List {
 		switch e.Kind {
 		case boundary.Run, boundary.Refuse:
@@ -84,7 +87,7 @@ func (g *Gate) tell(e boundary.Effect) {
 	}
 	s.waiter.decision <- e
 	if e.Kind == boundary.Run && s.onOverdue != nil {
-		g.sit(seat{ticket: e.Ticket, onOverdue: s.onOverdue})
+		g.sit(seat{ticket: e.Ticket, onOverdue: s.onOverdue, id: s.id})
 	}
 }
 

@@ -1,0 +1,72 @@
+package gate_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/pool"
+)
+
+// Everybody who is answered without having been served has a case, told once and
+// by its id: at the offer, in the room, and running; and nobody else has.
+func TestCases(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		g, err := gate.New(gate.Config{Strict: true, Classes: []gate.Class{{
+			Name: "checkout", Deadline: 100 * time.Millisecond,
+			Pool: gate.Pool{Slots: 1, Bound: 1, WhenFull: pool.Displace, Levels: 2},
+		}}}, gate.WithCases(func(id string, x *boundary.Case) {
+			told = append(told, fmt.Sprintf("%s %v in %v", id, x.Reason, x.Stage))
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		enter := func(id string, importance int) {
+			p, _ := g.Enter(context.Background(), gate.Request{ID: id, Importance: importance, OnOverdue: func(gate.Refusal) {}})
+			if id == "served" {
+				p.Done()
+			}
+		}
+		enter("served", 0)
+		enter("runs too long", 0)
+		go enter("displaced", 1)
+		synctest.Wait()
+		go enter("waits in vain", 0)
+		synctest.Wait()
+		enter("refused", 1)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		want := []string{
+			"displaced evicted in room", "refused queue_full in offer",
+			"runs too long timeout in running", "waits in vain expired in room",
+		}
+		slices.Sort(told)
+		if !slices.Equal(told, want) {
+			t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// A refusal with its case allocates nothing either.
+func TestARefusalWithItsCaseAllocatesNothing(t *testing.T) {
+	n := 0
+	g, err := gate.New(gate.Config{Classes: []gate.Class{{Name: "checkout", Pool: gate.Pool{Slots: 1, Latency: 1, Service: 1}}}},
+		gate.WithCases(func(string, *boundary.Case) { n++ }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := g.Enter(context.Background(), gate.Request{})
+	defer p.Done()
+	ctx := context.Background()
+	if allocs := testing.AllocsPerRun(100, func() { g.Enter(ctx, gate.Request{ID: "x"}) }); allocs != 0 || n < 100 {
+		t.Errorf("%v allocations, %d cases", allocs, n)
+	}
+}
