@@ -84,14 +84,18 @@ func writeReloaded(c *cobra.Command, done *gateway.Reloaded) {
 func obey(ctx context.Context, g *gateway.Gateway) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGHUP)
+	signal.Notify(told, append(operatorSignal, syscall.SIGHUP)...)
 	var both sync.WaitGroup
 	both.Go(func() { g.Watch(ctx) })
 	both.Go(func() {
 		for {
 			select {
-			case <-told:
-				g.Reload("SIGHUP") // which logs what came of it
+			case s := <-told: // what comes of it is logged
+				if s == syscall.SIGHUP {
+					g.Reload("SIGHUP")
+				} else {
+					g.OperateMarked("signal")
+				}
 			case <-ctx.Done():
 				return
 			}

@@ -63,12 +63,51 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// TestOperate: a class is given up by hand, by command and by signal, and comes
+// back.
+func TestOperate(t *testing.T) {
+	service := startSlow(t)
+	folder := t.TempDir()
+	writeServed(t, folder+"/spillway.yaml", service.URL, 4, ", operator: { signal: refuse }")
+	g := serve(t, folder)
+	admin := strings.TrimPrefix(g.admin, "http://")
+	for _, step := range []struct{ args, says, reason string }{
+		{"operate all refuse --for 10m --why repair", "all: refuse until ", "operator"},
+		{"operate all off", "all: as configured, by ", "served"},
+	} {
+		stdout, stderr, code := spillway(t, folder, append(strings.Fields(step.args), "--admin", admin)...)
+		if code != exitDone || !strings.HasPrefix(stdout, step.says) {
+			t.Errorf("%s: exits %d, says %s%s", step.args, code, stdout, stderr)
+		}
+		if a := get(t, g.front+"/"); a.reason != step.reason {
+			t.Errorf("after %s: %+v", step.args, a)
+		}
+	}
+	for _, want := range []string{"operator", "served"} {
+		for _, s := range operatorSignal {
+			if err := g.process.Process.Signal(s); err != nil {
+				t.Fatal(err)
+			}
+			g.await(t, "by=signal")
+			if a := get(t, g.front+"/"); a.reason != want {
+				t.Errorf("after the signal: %+v, want %s", a, want)
+			}
+		}
+	}
+	if _, stderr, code := spillway(t, folder, "operate", "search", "refuse", "--for", "1m", "--admin", admin); code != exitFailed || !strings.Contains(stderr, "there are all") {
+		t.Errorf("no such class: exits %d, says %s", code, stderr)
+	}
+}
+
 func TestReloadWithoutAGateway(t *testing.T) {
 	for args, code := range map[string]int{
 		"reload --admin 127.0.0.1:1":                            exitFailed,
 		"reload --admin unix:/nowhere.sock":                     exitFailed,
 		"reload --admin nonsense":                               exitUsage,
 		"reload --token-file nowhere":                           exitUsage,
+		"operate all":                                           exitUsage,
+		"operate all stop --for 1m":                             exitUsage,
+		"operate all refuse":                                    exitUsage,
 		"reload now":                                            exitUsage,
 		"check --against nowhere.yaml":                          exitUsage,
 		"check --against spillway.yaml":                         exitDone,

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// operatorSignal is none where there is no SIGUSR1: use spillway operate.
+var operatorSignal []os.Signal

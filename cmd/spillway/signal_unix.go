@@ -1,0 +1,11 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// operatorSignal switches the classes that are marked for it.
+var operatorSignal = []os.Signal{syscall.SIGUSR1}
