@@ -58,15 +58,26 @@ func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
 	return k.prepareUngoverned()
 }
 
-// classify returns the first class that takes the request, or nil.
-func (g *Gateway) classify(r *http.Request) *class {
+// classify returns the first class that takes the request and that its caller may
+// use, or nil. Where it fits classes of which its caller may use none, it is the
+// first of them, and the caller is denied.
+func (g *Gateway) classify(r *http.Request, who *caller) (first *class) {
 	header := func(name string) string { return headerValue(r, name) }
 	for _, c := range g.current.Load().classes {
-		if c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) {
+		if !c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) {
+			continue
+		}
+		if who.mayUse(c) {
 			return c
 		}
+		if first == nil {
+			first = c
+		}
 	}
-	return nil
+	if first != nil {
+		who.deny()
+	}
+	return first
 }
 
 // ask is what the class knows of the request when it is offered.

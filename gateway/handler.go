@@ -19,23 +19,25 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.unroutable(w, r, http.StatusBadRequest)
 		return
 	}
-	c := g.classify(r)
+	who := g.meet(r)
+	c := g.classify(r, who)
 	if c == nil {
 		g.unroutable(w, r, http.StatusNotFound)
 		return
 	}
-	g.admit(w, r, c)
+	g.admit(w, r, c, who)
 }
 
 // admit offers the request to its class's gate and serves it if it may run.
 // Nothing is set up for a request that is refused at once.
-func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
+func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *caller) {
 	named := readDeadline(r.Header)
 	if named.malformed > 0 {
 		g.seen.MalformedDeadlines.Add(int64(named.malformed))
 	}
 	due := new(overdue)
 	ask := c.ask(r, named.left)
+	who.lower(c, r, &ask, c.cfg.Deadline.D())
 	ask.OnOverdue = due.tell
 	ask.At = c.gate.Now()
 	ctx := r.Context()
@@ -47,12 +49,16 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class) {
 	}
 	permit, refused := c.gate.Enter(ctx, ask)
 	if refused.Reason != reason.None {
-		if refused.Reason == reason.Draining && g.moved(w, r, c) {
+		if refused.Reason == reason.Draining && g.moved(w, r, c, who) {
 			return
 		}
 		g.recordRefused(c, r, &ask, refused.Reason)
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler)
+		}
+		if refused.Reason == reason.Unauthorized {
+			g.unauthorized(w, r, refused, who)
+			return
 		}
 		g.refuse(w, r, c, refused)
 		return

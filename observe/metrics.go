@@ -49,6 +49,8 @@ type Metrics struct {
 	Unready atomic.Bool
 	// Reloads is shown as spillway_config_*.
 	Reloads Reloads
+	// Callers is what is known of those who ask.
+	Callers Callers
 
 	version  string
 	registry *prometheus.Registry
@@ -141,6 +143,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&buildInfo, 1, m.version, runtime.Version())
 	s.add(&ready, truth(!m.Unready.Load()))
 	s.reloads(&m.Reloads)
+	s.callers(&m.Callers)
 	if m.Copies != nil {
 		s.copies(m.Copies())
 	}
@@ -149,6 +152,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, r := range m.resources {
 		s.add(&bugs, float64(r.source.Bugs()), r.name)
+		s.clients(r)
 		states := r.source.States()
 		for len(r.tenants) < len(states) {
 			r.tenants = append(r.tenants, tenantCounts{})

@@ -57,6 +57,7 @@ var (
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&ready, &operatorLeft, &reloads, &reloadGood, &reloadTime, &configDigest,
+		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
 		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
 		&overrideLeft,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
@@ -111,6 +112,9 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`copy`"+` | the copies of the configuration, or the addresses that their names have; at most 256 of an upstream |
 | `+"`outcome`"+` | `+"`answered`, `busy`, `failed`, `late`"+` |
 | `+"`why`"+` | `+"`ejected`, `unhealthy`"+` |
+| `+"`source`"+` | `+"`mtls`, `jwt`, `key`, `proxy`, `nobody`"+` |
+| `+"`failure`"+` | `+"`malformed`, `algorithm`, `unknown_key`, `signature`, `expired`, `not_yet`, `audience`, `issuer`, `revoked`, `unavailable`"+` |
+| `+"`claim`"+` | `+"`class`, `tenant`, `importance`, `deadline`, `attempt`"+` |
 | `+"`tenant`"+` | at most %d of a class, escaped and cut to %d bytes, and `+"`other`"+`: a tenant gets a label of its own once it is behind 1 %% of what its class is offered, and keeps it |
 
 However many tenants and paths callers make up, the number of series stays, and so does the size of a scrape: under 1 MiB for a hundred classes.

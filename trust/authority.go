@@ -185,7 +185,7 @@ func (a *Authority) Identify(r *http.Request, proxied bool) Identity {
 		}
 	}
 	if !id.Verified() {
-		id.Sources = Nobody
+		id.Sources, id.By = Nobody, Nobody
 		if id.Role = a.roles.anonymous; id.Role != nil {
 			id.Tenant = id.Role.Tenant
 		}
@@ -201,7 +201,7 @@ func (a *Authority) Identify(r *http.Request, proxied bool) Identity {
 
 func (a *Authority) certificate(id *Identity, state *tls.ConnectionState) {
 	if name := certificateName(state, a.cfg.Name); name != "" && len(name) <= nameMost {
-		*id = Identity{Sources: MTLS, Name: name}
+		*id = Identity{Sources: MTLS, By: MTLS, Name: name}
 		a.roles.assign(id, "mtls", nil)
 	}
 }

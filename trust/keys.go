@@ -51,7 +51,7 @@ func (k *keys) load() error {
 	for _, e := range f.Keys {
 		var d digest
 		hex.Decode(d[:], []byte(e.Hash)) // it was checked
-		id := Identity{Sources: Key, Name: e.Name, Tenant: e.Tenant}
+		id := Identity{Sources: Key, By: Key, Name: e.Name, Tenant: e.Tenant}
 		k.roles.assign(&id, "key", []string{e.Role})
 		all[d] = &held{e, id}
 	}

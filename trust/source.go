@@ -75,6 +75,8 @@ func (s Sources) String() string {
 type Identity struct {
 	// Sources is how it is known: all that held.
 	Sources Sources
+	// By is the proof that names it; Nobody if there is none.
+	By Sources
 	// Name is what the most specific proof calls it: the key's name, else the
 	// token's subject, else the certificate's name; "" for nobody.
 	Name string

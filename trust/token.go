@@ -132,7 +132,7 @@ func (t *tokens) check(token string, set *keySet, now time.Time) (*verified, Fai
 		return nil, Signature
 	}
 	v := &verified{set: set, expires: claims.Expiry.Time().Add(t.Leeway)}
-	v.Identity = Identity{Sources: JWT, Name: claims.Subject}
+	v.Identity = Identity{Sources: JWT, By: JWT, Name: claims.Subject}
 	v.Tenant, _ = all[t.TenantClaim].(string)
 	if len(v.Name) > nameMost || len(v.Tenant) > nameMost {
 		return nil, Malformed
