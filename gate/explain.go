@@ -8,13 +8,13 @@ import (
 )
 
 // WithCases has the case of every request that is answered without having been
-// served shown to f, with the request's ID: who is refused when it is offered
+// served shown to f, with the class's name and the request's ID: who is refused when it is offered
 // (also, in a class in shadow, who would be), who is turned out of the room, and
 // who is answered at its deadline. f is called under the gate's lock: it must be
 // quick, copy what it keeps, the tenant's name included, and not call the gate.
 // Working a case out takes a fraction of a microsecond and allocates nothing; a
 // request that runs at once pays nothing for it.
-func WithCases(f func(id string, x *boundary.Case)) Option {
+func WithCases(f func(class, id string, x *boundary.Case)) Option {
 	return func(g *Gate) { g.cases, g.out.Watched = f, true }
 }
 
@@ -25,7 +25,7 @@ func (g *Gate) explain(ctx context.Context, now unit.Instant, r *Request, v boun
 		Deadline: g.deadline(ctx, now, r.Timeout), Bytes: r.Bytes,
 	}
 	g.machine.Explain(now, &ask, v, &g.asked)
-	g.cases(r.ID, &g.asked)
+	g.tellCase(r.ID, &g.asked)
 }
 
 // explainOthers tells the cases of those who waited or ran, while they still have
@@ -37,7 +37,9 @@ func (g *Gate) explainOthers() {
 		if k := x.Ticket.Index(); k < len(g.seats) && g.seats[k].ticket == x.Ticket {
 			id = g.seats[k].id
 		}
-		g.cases(id, x)
+		g.tellCase(id, x)
 	}
 	g.out.Cases = g.out.Cases[:0]
 }
+
+func (g *Gate) tellCase(id string, x *boundary.Case) { g.cases((*g.names.Load())[x.Class], id, x) }

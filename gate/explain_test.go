@@ -22,8 +22,8 @@ func TestCases(t *testing.T) {
 		g, err := gate.New(gate.Config{Strict: true, Classes: []gate.Class{{
 			Name: "checkout", Deadline: 100 * time.Millisecond,
 			Pool: gate.Pool{Slots: 1, Bound: 1, WhenFull: pool.Displace, Levels: 2},
-		}}}, gate.WithCases(func(id string, x *boundary.Case) {
-			told = append(told, fmt.Sprintf("%s %v in %v", id, x.Reason, x.Stage))
+		}}}, gate.WithCases(func(class, id string, x *boundary.Case) {
+			told = append(told, fmt.Sprintf("%s: %s %v in %v", class, id, x.Reason, x.Stage))
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -45,8 +45,8 @@ func TestCases(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		want := []string{
-			"displaced evicted in room", "refused queue_full in offer",
-			"runs too long timeout in running", "waits in vain expired in room",
+			"checkout: displaced evicted in room", "checkout: refused queue_full in offer",
+			"checkout: runs too long timeout in running", "checkout: waits in vain expired in room",
 		}
 		slices.Sort(told)
 		if !slices.Equal(told, want) {
@@ -59,7 +59,7 @@ func TestCases(t *testing.T) {
 func TestARefusalWithItsCaseAllocatesNothing(t *testing.T) {
 	n := 0
 	g, err := gate.New(gate.Config{Classes: []gate.Class{{Name: "checkout", Pool: gate.Pool{Slots: 1, Latency: 1, Service: 1}}}},
-		gate.WithCases(func(string, *boundary.Case) { n++ }))
+		gate.WithCases(func(string, string, *boundary.Case) { n++ }))
 	if err != nil {
 		t.Fatal(err)
 	}

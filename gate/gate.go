@@ -16,8 +16,8 @@ type Gate struct {
 	epoch   time.Time
 	names   atomic.Pointer[[]string] // of the classes, by index
 	tap     func(boundary.Event)
-	cases   func(id string, x *boundary.Case) // nil: nobody asks why
-	waiters sync.Pool                         // of *waiter; the gate's own, for channels may not leave a synctest bubble
+	cases   func(class, id string, x *boundary.Case) // nil: nobody asks why
+	waiters sync.Pool                                // of *waiter; the gate's own, for channels may not leave a synctest bubble
 
 	_ [cacheLine]byte // what is only read stays off the line that every event writes
 
@@ -28,7 +28,8 @@ type Gate struct {
 	armed   unit.Instant // when the timer fires; never later than anything is due
 	watched bool         // somebody looks at every event: a tap, or Drain
 	out     boundary.Effects
-	seats   []seat // by Ticket.Index
+	ask     boundary.Request // what is being offered
+	seats   []seat           // by Ticket.Index
 	timer   *time.Timer
 	late    []call // overdue callers to be told once mu is free
 	// released holds the permits whose slot was taken away while their work
