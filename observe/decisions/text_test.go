@@ -1,0 +1,77 @@
+package decisions
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/plan"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write testdata anew")
+
+// What is told of typical decisions, as it is in testdata/text.txt.
+func TestText(t *testing.T) {
+	base := boundary.Case{
+		Tenant: "acme", Used: 40, Slots: 40, Most: 40, AllUsed: 48, AllSlots: 48,
+		Waiting: 80, Bound: 80, BoundFrom: plan.FromLatencyBudget, RoomBytes: 5 << 20, RoomBytesMax: 64 << 20, Bytes: 64 << 10,
+		TenantWaiting: 12, TenantWeight: 1,
+		Left: 300 * time.Millisecond, DeadlineMax: time.Second, Predicted: 30 * time.Millisecond, Needed: 102 * time.Millisecond,
+		RetryAfter: 1234 * time.Millisecond,
+	}
+	var b strings.Builder
+	for _, change := range []func(*boundary.Case){
+		func(x *boundary.Case) {
+			x.Reason, x.Room = reason.QueueFull, reason.QueueFull
+			x.Instead = boundary.Instead{Slots: 41, Bound: 81}
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Room, x.TenantMost = reason.TenantFull, reason.TenantFull, 12
+			x.Instead = boundary.Instead{TenantQueue: 13, Bound: 87, Weight: 2}
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Left, x.Shadow = reason.Infeasible, 50*time.Millisecond, true
+			x.Instead = boundary.Instead{Deadline: 1200 * time.Millisecond}
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Room, x.Retry, x.Waiting = reason.Dropped, reason.QueueFull, true, 80
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Stage, x.Left, x.Waited = reason.Expired, boundary.InRoom, 10*time.Millisecond, 290*time.Millisecond
+			x.Instead = boundary.Instead{Deadline: 392 * time.Millisecond}
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Stage, x.Waited, x.Held = reason.Timeout, boundary.Running, 30*time.Millisecond, 270*time.Millisecond
+		},
+		func(x *boundary.Case) { *x = boundary.Case{Reason: reason.Failed, Tenant: "\x1b[31mred"} },
+	} {
+		x := base
+		change(&x)
+		l := New(1)
+		l.Add("app", "checkout", "2a7slr16u47ix", &x)
+		d := l.Find(Query{})[0]
+		d.Time = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		b.WriteString(d.Text() + "\n")
+	}
+	got := b.String()
+	for _, line := range strings.Split(got, "\n") {
+		if utf8.RuneCountInString(line) > 110 || strings.ContainsRune(line, '\x1b') {
+			t.Errorf("too wide, or not fit for a terminal: %q", line)
+		}
+	}
+	file := filepath.Join("testdata", "text.txt")
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != got {
+		t.Errorf("%v; run with -rewrite and look at the difference. Now:\n%s", err, got)
+	}
+}
