@@ -54,6 +54,7 @@ func (k *checker) all() {
 	k.ranges(reflect.ValueOf(*k.cfg), "")
 	k.listeners()
 	k.limits()
+	k.cors()
 	k.record()
 	full := k.cfg.WithDefaults()
 	for _, u := range k.cfg.Upstreams {

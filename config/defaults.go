@@ -58,6 +58,7 @@ func (c *Config) WithDefaults() *Config {
 	out.Admin.OpenHealth = cmp.Or(out.Admin.OpenHealth, On)
 	out.Admin.Insecure = cmp.Or(out.Admin.Insecure, Off)
 	out.Limits.fill()
+	out.CORS.fill()
 	out.Trust.fill()
 	out.Clients.fill()
 	out.Reload.fill()

@@ -19,6 +19,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.unroutable(w, r, http.StatusBadRequest)
 		return
 	}
+	if g.preflight(w, r) {
+		return
+	}
 	who := g.meet(r)
 	c := g.classify(r, who)
 	if c == nil {

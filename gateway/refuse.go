@@ -35,6 +35,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, c *class, refus
 // still under way, and sees to it that the answer arrives and that the rest of
 // the body is not taken for another request.
 func (g *Gateway) decline(w http.ResponseWriter, r *http.Request, answer func()) {
+	g.own(w.Header(), r)
 	if !unread(r) {
 		answer()
 		return
