@@ -70,7 +70,7 @@ var rules = map[string]string{
 	"expired":      "its deadline passed before it was served",
 	"evicted":      "it gave way to another one",
 	"timeout":      "it ran, and there was no answer before its deadline",
-	"dropped":      "what finds no place is thrown away (when_full: drop)",
+	"dropped":      "what finds no place is thrown away",
 	"draining":     "nothing new is taken in any more",
 	"operator":     "the class was switched by hand",
 	"rate_limited": "its client asked more than its limit allows",
