@@ -40,6 +40,7 @@ type ClassState struct {
 	Tally tally.Tally
 
 	Slots, Borrow, Used int
+	Streams             int // answers that flow without a slot
 	Waiting, Blocked    int
 	WaitingBytes        int64
 	Bound               int
@@ -74,6 +75,7 @@ func (m *Machine) Class(i int) ClassState {
 		Slots:        c.Own(),
 		Borrow:       c.Most() - c.Own(),
 		Used:         c.Used(),
+		Streams:      c.streams,
 		Waiting:      c.Waiting(),
 		Blocked:      c.Blocked(),
 		WaitingBytes: c.Bytes(),
@@ -95,9 +97,7 @@ func (m *Machine) Class(i int) ClassState {
 		s.OldestWait = m.now.Sub(it.Offered)
 	}
 	s.Mode = c.Mode
-	if c.shadow != nil {
-		m.real(c, &s)
-	}
+	m.real(c, &s)
 	return s
 }
 
@@ -157,7 +157,7 @@ func (m *Machine) Items(i, most int) []ItemState {
 			Offered: it.Offered, Deadline: it.Deadline, Bytes: it.Bytes,
 			Age: m.now.Sub(it.Offered), TimeLeft: it.Deadline.Sub(m.now),
 		}
-		if it.State == pool.Running || it.State == pool.Abandoned {
+		if it.State == pool.Running || it.State == pool.Abandoned || it.State == pool.Streaming {
 			s.Started, s.Held = it.Started, m.now.Sub(it.Started)
 		}
 		if m.shadow != nil {
@@ -186,7 +186,7 @@ func (m *Machine) Check() error {
 		}
 		if it.Due.On() {
 			dated++
-			if it.State == pool.Free || it.State == pool.Running && it.Flowing {
+			if it.State == pool.Free || it.State == pool.Streaming {
 				fault("%v %v is on the agenda", it.State, Ticket(it.Ticket))
 			}
 		} else if it.State == pool.Waiting || it.State == pool.Blocked {
@@ -221,7 +221,7 @@ func (m *Machine) Check() error {
 		s := states[c.index]
 		if s[pool.Waiting] != int64(c.Waiting()) || s[pool.Blocked] != int64(c.Blocked()) ||
 			s[pool.Waiting]+s[pool.Blocked] != c.tally.Waiting ||
-			s[pool.Running] != c.tally.Running || s[pool.Abandoned] != c.tally.Abandoned ||
+			s[pool.Running]+s[pool.Streaming] != c.tally.Running || s[pool.Streaming] != int64(c.streams) || s[pool.Abandoned] != c.tally.Abandoned ||
 			s[pool.Running]+s[pool.Abandoned] != int64(c.Used()) {
 			fault("class %s: items by state %v, room %d+%d, slots used %d, account %+v",
 				c.Name, s, c.Waiting(), c.Blocked(), c.Used(), c.tally)

@@ -51,6 +51,8 @@ type Class struct {
 	// Clients, if set, is what one client may ask of this class, instead of the
 	// resource's rule and counted apart from it.
 	Clients *rate.Rule
+	// Streams is what answers cost that go on for long.
+	Streams Streams
 	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
 	// HoldAtMostDefault.
 	HoldAtMost time.Duration

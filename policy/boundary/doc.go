@@ -9,6 +9,7 @@
 //	Offer      a request asks to be served           -> Run, Wait or Refuse
 //	Leave      its caller is gone
 //	Answered   the first byte of its answer is out: the deadline has been met
+//	Linger     its answer keeps only its caller busy
 //	Abandon    its caller was answered, the work goes on
 //	Done       its work has ended, the slot is free
 //	Advance    time has passed

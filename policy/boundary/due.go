@@ -63,6 +63,12 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 		}
 		m.evict(now, it, why, out)
 	case pool.Running:
+		if it.Flowing {
+			if !m.stream(now, it) {
+				m.flows(now, it) // perhaps later
+			}
+			return
+		}
 		m.watch(now, it, reason.Timeout, out)
 		out.add(Effect{
 			Kind: Overdue, Reason: reason.Timeout, Ticket: Ticket(it.Ticket), Class: it.Class,

@@ -20,7 +20,7 @@ func (m *Machine) Done(now unit.Instant, t Ticket, o Outcome, out *Effects) {
 	}
 	now = m.advance(now, out)
 	it := m.find(t)
-	if it == nil || it.State != pool.Running && it.State != pool.Abandoned {
+	if it == nil || it.State != pool.Running && it.State != pool.Abandoned && it.State != pool.Streaming {
 		m.bug("done: ticket %x does not run", uint64(t))
 		return
 	}
@@ -48,7 +48,7 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 		m.answer(it, reason.CallerGone)
 		m.withdraw(it)
 		m.admitBlocked(m.classes[it.Class])
-	case pool.Running, pool.Abandoned: // even if its deadline has passed since
+	case pool.Running, pool.Abandoned, pool.Streaming: // even if its deadline has passed since
 		m.finish(now, it, Outcome{Reason: reason.None})
 	}
 	m.dispatch(now, out)
@@ -69,6 +69,7 @@ func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
 	}
 	it.Flowing = true
 	m.due.Strike(&it.Due)
+	m.flows(now, it)
 	m.classes[it.Class].Began(now.Sub(it.Started))
 }
 
@@ -109,22 +110,36 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	}
 	if o.Reason != reason.None {
 		held := now.Sub(it.Started)
-		c.Ended(held, o.Reason == reason.Served && !it.Flowing)
-		m.limiter.Ended(now, limit.Sample{Held: held, Running: m.used, Outcome: o.Reason})
-		m.limit = m.limiter.Limit()
-		if c.Config().Tenants.Timed {
-			o.Cost = timed(held)
+		if it.State != pool.Streaming { // its slot was measured when it gave it back
+			m.held(now, c, held, o.Reason, o.Reason == reason.Served && !it.Flowing)
+			if c.Config().Tenants.Timed {
+				o.Cost = timed(held)
+			}
 		}
 		if o.Cost > 0 {
 			c.Correct(it.Tenant, o.Cost.Clamp()-it.Cost)
 		}
 	}
 	t := it.Tenant
-	m.give(c)
+	if it.State == pool.Streaming {
+		m.unstream(it)
+	} else {
+		m.give(c)
+	}
 	m.forget(it)
 	c.Settle(t)
 	if c.ebbs() {
 		m.retire(c)
+	}
+}
+
+// held learns from how long a slot was held, and for what; whole says that the
+// service was at work for all of it.
+func (m *Machine) held(now unit.Instant, c *class, d time.Duration, why reason.Reason, whole bool) {
+	c.Ended(d, whole)
+	if m.limiter != nil {
+		m.limiter.Ended(now, limit.Sample{Held: d, Running: m.used, Outcome: why})
+		m.limit = m.limiter.Limit()
 	}
 }
 

@@ -51,6 +51,7 @@ type class struct {
 	tally    tally.Tally
 	calendar unit.Instant // the next instant promised to a refused request
 	byHand   byHand       // what an operator has switched it to
+	streams  int          // answers that flow without a slot
 	closed   bool         // no longer configured: takes in nothing, drains
 	shadow   *tally.Shadow
 }

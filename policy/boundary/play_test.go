@@ -134,6 +134,7 @@ func (p *player) config() Config {
 			Deadline:      time.Duration(1+p.next(4)) * 100 * time.Millisecond,
 			AdmitHopeless: p.next(2) == 0,
 			HoldAtMost:    time.Duration(1+p.next(4)) * 100 * time.Millisecond,
+			Streams:       Streams{Most: p.next(4), PerTenant: p.next(3), After: time.Duration(p.next(2)) * 40 * time.Millisecond},
 			RetryAfterMax: retryAfterMost,
 			Mode:          Mode{Kind: ModeKind(max(p.next(8)-4, 0)), Share: 500_000},
 			Call:          Call{Timeout: time.Duration(p.next(3)) * 60 * time.Millisecond, Cancel: p.next(2) == 1},
@@ -188,6 +189,9 @@ func (p *player) step() {
 	case 12:
 		t := p.ticket()
 		p.both(func(m *Machine, out *Effects) { m.Answered(at, t, out) })
+	case 15:
+		t := p.ticket()
+		p.both(func(m *Machine, out *Effects) { m.Linger(at, t, out) })
 	case 13:
 		if p.next(8) == 0 {
 			p.both(func(m *Machine, out *Effects) { m.Drain(at, out) })

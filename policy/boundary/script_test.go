@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 //	        | "tenants" CLASS | "items" CLASS
 //	class   = "  " NAME { KEY "=" VALUE }       keys: see classKeys
 //	event   = "offer" NAME { "class=" | "tenant=" | "importance=" | "deadline=" | "cost=" | "bytes=" }
-//	        | "leave" NAME | "answered" NAME | "abandon" NAME REASON
+//	        | "leave" NAME | "answered" NAME | "linger" NAME | "abandon" NAME REASON
 //	        | "done" NAME [ REASON ] [ "cost=" N ]
 //	        | "advance" | "drain"
 //
@@ -142,6 +142,9 @@ func (s *script) line(line string) {
 			c := s.machine.Class(i)
 			fmt.Fprintf(&s.b, "%s: %d of %d+%d slots, %d waiting, %d blocked, bound %d (%s), abandoned %d; offered %d:",
 				c.Name, c.Used, c.Slots, c.Borrow, c.Waiting, c.Blocked, c.Bound, c.BoundFrom, c.Tally.Abandoned, c.Tally.Offered)
+			if c.Streams > 0 {
+				fmt.Fprintf(&s.b, " %d streams,", c.Streams)
+			}
 			for _, r := range reason.All() {
 				if n := c.Tally.Answered[r]; n > 0 {
 					fmt.Fprintf(&s.b, " %d %v", n, r)
@@ -188,6 +191,8 @@ func (s *script) event(at unit.Instant, event string, words []string, classes st
 		m.Leave(at, ticket, out)
 	case "answered":
 		m.Answered(at, ticket, out)
+	case "linger":
+		m.Linger(at, ticket, out)
 	case "abandon":
 		m.Abandon(at, ticket, s.reason(words[0]), out)
 	case "done":
@@ -306,6 +311,9 @@ var classKeys = map[string]func(*script, *Class, string){
 	"deadline":     func(s *script, c *Class, v string) { c.Deadline = s.duration(v) },
 	"max_deadline": func(s *script, c *Class, v string) { c.DeadlineMax = s.duration(v) },
 	"hold":         func(s *script, c *Class, v string) { c.HoldAtMost = s.duration(v) },
+	"streams":      func(s *script, c *Class, v string) { c.Streams.Most = s.number(v) },
+	"each_streams": func(s *script, c *Class, v string) { c.Streams.PerTenant = s.number(v) },
+	"after":        func(s *script, c *Class, v string) { c.Streams.After = s.duration(v) },
 	"feasible":     func(s *script, c *Class, v string) { c.AdmitHopeless = v == "off" },
 	"retry_max":    func(s *script, c *Class, v string) { c.RetryAfterMax = s.duration(v) },
 	"order":        func(s *script, c *Class, v string) { c.Pool.Order = parse[pool.Order](s, v) },

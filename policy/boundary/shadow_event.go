@@ -191,6 +191,8 @@ func (s *shadow) abandoned(now unit.Instant, t Ticket, why reason.Reason, out *E
 		s.leaves(h, out)
 	case pool.Running:
 		s.gives(h, known, out)
+	case pool.Streaming:
+		s.ends(h, Outcome{Reason: known}, out)
 	}
 }
 
@@ -210,4 +212,18 @@ func (s *shadow) reconfigured(now unit.Instant, cfg Config, out *Effects) (err e
 	defer s.leave()
 	s.pass(out, func() { err = s.m.Reconfigure(now, cfg, out) })
 	return err
+}
+
+func (s *shadow) lingers(now unit.Instant, t Ticket, out *Effects) {
+	now = s.enter(now, out)
+	defer s.leave()
+	h := s.at(t)
+	switch {
+	case h == nil:
+		s.pass(out, func() { s.m.Linger(now, t, out) })
+	case h.state == pool.Running && h.first != unknown:
+		h.lingers = now.Sub(h.began)
+		s.schedule(h)
+		s.upTo(now, out)
+	}
 }

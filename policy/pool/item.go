@@ -17,10 +17,11 @@ const (
 	Waiting         // in the room
 	Running         // holds a slot, its caller waits
 	Abandoned       // holds a slot, its caller has been answered
+	Streaming       // its answer flows without a slot
 	Apart           // neither waits nor holds a slot: it runs whatever was decided of it
 )
 
-var stateNames = [...]string{"free", "blocked", "waiting", "running", "abandoned", "apart"}
+var stateNames = [...]string{"free", "blocked", "waiting", "running", "abandoned", "streaming", "apart"}
 
 // String returns the state's name.
 func (s State) String() string { return stateNames[s] }

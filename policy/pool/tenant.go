@@ -24,6 +24,8 @@ type Tenant struct {
 	Shadow *tally.Shadow
 	// Kept keeps the tenant from being forgotten while it is above 0.
 	Kept int64
+	// Streams is how many of its answers flow without a slot.
+	Streams int
 
 	flow   fair.Flow
 	queue  [1]list // all of the tenant's waiters
