@@ -43,9 +43,10 @@ type shade struct {
 	would  pair // accounts of the twin
 	real   pair // accounts of the real one
 
-	began   unit.Instant // really
-	state   pool.State   // really: running, abandoned, or free once it has ended
-	first   time.Duration
+	began   unit.Instant  // really
+	state   pool.State    // really: running, abandoned, or free once it has ended
+	first   time.Duration // until the answer began
+	lingers time.Duration // until it kept only its caller busy, if the twin is to be told
 	service time.Duration
 	outcome Outcome       // once it has ended
 	limit   time.Duration // of the call; 0: none
@@ -71,11 +72,17 @@ func count(t *tally.Tally, s pool.State, n int64) {
 	switch s {
 	case pool.Blocked, pool.Waiting:
 		t.Waiting += n
-	case pool.Running:
+	case pool.Running, pool.Streaming:
 		t.Running += n
 	case pool.Abandoned:
 		t.Abandoned += n
 	}
+}
+
+// works reports whether a twin's work goes on.
+func (h *shade) works() bool {
+	s := h.item.State
+	return s == pool.Running || s == pool.Streaming || s == pool.Abandoned
 }
 
 func (p pair) offer() {
@@ -173,7 +180,7 @@ func (s *shadow) open(it *pool.Item, c *class, t *pool.Tenant, v Verdict) *shade
 	h.would = pair{&c.shadow.Would, &t.Shadow.Would}
 	h.real = pair{&c.shadow.Real, &t.Shadow.Real}
 	h.began, h.state = s.m.now, pool.Running
-	h.first, h.service, h.limit = unknown, unknown, max(c.Call.Timeout, 0)
+	h.first, h.lingers, h.service, h.limit = unknown, unknown, unknown, max(c.Call.Timeout, 0)
 	h.outcome, h.cut, h.said = Outcome{}, false, v
 	s.live++
 	t.Kept++
@@ -218,3 +225,6 @@ func (s *shadow) apart(c *class, t *pool.Tenant, r *Request) *pool.Item {
 	it.Importance, it.Bytes = c.Level(r.Importance, r.Retry), c.Charge(r.Bytes)
 	return it
 }
+
+// next is Machine.Next of a machine with a shadow.
+func (s *shadow) next() unit.Instant { return min(s.m.due.Next(), s.due.Next()) }

@@ -24,10 +24,18 @@ type ShadowState struct {
 // real turns the policy's state of a class, which it keeps as Shadow, into what
 // really is. A twin that waits is in nobody's way.
 func (m *Machine) real(c *class, s *ClassState) {
+	if c.Mode.Kind == Off && !c.closed { // its slots are given back, and it is to have them
+		s.Slots, s.Borrow = c.Config().Slots, c.Config().Borrow
+	}
+	if c.shadow == nil {
+		return
+	}
 	s.Shadow = &ShadowState{s.Tally, s.Used, s.Waiting, s.Blocked, s.WaitingBytes, s.OldestWait}
 	would, real := &c.shadow.Would, &c.shadow.Real
 	s.Tally = c.shadow.Happened(&c.tally)
-	s.Used += int(real.Running + real.Abandoned - would.Running - would.Abandoned)
+	streams := m.shadow.streams(c)
+	s.Streams -= streams
+	s.Used += streams + int(real.Running+real.Abandoned-would.Running-would.Abandoned)
 	if would.Waiting == 0 {
 		return
 	}
@@ -47,6 +55,20 @@ func (m *Machine) real(c *class, s *ClassState) {
 			s.WaitingBytes -= it.Bytes
 		}
 	}
+}
+
+// streams returns how many twins of a class flow without a slot.
+func (s *shadow) streams(c *class) int {
+	if s == nil || c.streams == 0 {
+		return 0
+	}
+	n := 0
+	for _, h := range s.shades {
+		if h != nil && h.ticket != 0 && h.class == c && h.item.State == pool.Streaming {
+			n++
+		}
+	}
+	return n
 }
 
 // realTenant does the same for a tenant.

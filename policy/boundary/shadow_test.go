@@ -364,3 +364,60 @@ func TestShadowingAllocatesNothing(t *testing.T) {
 		t.Errorf("nothing was shadowed: %+v", s)
 	}
 }
+
+// A class that is off gives its slots back when what it held has ended, so that
+// nobody waits for them or borrows them, and has them again when it is on.
+func TestAClassThatIsOffLendsNothing(t *testing.T) {
+	cfg := Config{Strict: true, Classes: []Class{
+		{Name: "x", Pool: pool.Config{Slots: 1, Borrow: 1, Bound: 9}},
+		{Name: "y", Pool: pool.Config{Slots: 1}},
+	}}
+	m := must(New(cfg))
+	var out Effects
+	with := func(kind ModeKind) {
+		t.Helper()
+		cfg.Classes = append([]Class(nil), cfg.Classes...)
+		cfg.Classes[1].Mode.Kind = kind
+		if err := m.Reconfigure(m.now, cfg, &out); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	held := m.Offer(1, &Request{Class: 1}, &out)
+	with(Off)
+	if m.limit != 2 {
+		t.Errorf("the limit is %d while what was governed runs, want 2", m.limit)
+	}
+	m.Done(2, held.Ticket, Outcome{Reason: reason.Served}, &out)
+	first, second := m.Offer(3, &Request{}, &out), m.Offer(4, &Request{}, &out)
+	if first.Kind != Run || second.Kind != Wait {
+		t.Errorf("beside a class that is off: %v, then %v; want one slot", first, second)
+	}
+	if s := m.Class(1); s.Slots != 1 {
+		t.Errorf("%d slots are shown of a class that has 1", s.Slots)
+	}
+	out.Reset()
+	with(Enforce)
+	if len(out.List) != 1 || out.List[0].Kind != Run || out.List[0].Ticket != second.Ticket {
+		t.Errorf("when it is on again its idle slot is lent: %v", out.List)
+	}
+}
+
+// Draining, and the removal of a class, are carried out in every mode.
+func TestDrainingIsCarriedOutInEveryMode(t *testing.T) {
+	for kind := Enforce; kind <= Off; kind++ {
+		m := must(New(Config{Strict: true, Classes: []Class{{Name: "x", Mode: Mode{Kind: kind}, Pool: pool.Config{Slots: 1}}}}))
+		var out Effects
+		running := m.Offer(1, &Request{}, &out)
+		m.Drain(2, &out)
+		if v := m.Offer(3, &Request{}, &out); v.Kind != Refuse || v.Reason != reason.Draining {
+			t.Errorf("%v: a draining machine says %v", kind, v)
+		}
+		m.Done(4, running.Ticket, Outcome{Reason: reason.Served}, &out)
+		if s := m.Class(0); s.Tally.Answered[reason.Served] != 1 || s.Tally.Answered[reason.Draining] != 1 {
+			t.Errorf("%v: %+v", kind, s.Tally)
+		}
+	}
+}

@@ -47,7 +47,10 @@ func (s *shadow) take(h *shade, f Effect) {
 // twin that waits is told nothing: when it will get its slot is not known.
 func (s *shadow) schedule(h *shade) {
 	it, next := h.item, unit.Never
-	held := it.State == pool.Running || it.State == pool.Abandoned
+	held := h.works()
+	if it.State == pool.Running && it.Flowing && h.lingers != unknown {
+		next = min(next, it.Started.Add(h.lingers))
+	}
 	if it.State == pool.Running && !it.Flowing {
 		if h.first != unknown {
 			next = min(next, it.Started.Add(h.first))
@@ -75,6 +78,10 @@ func (s *shadow) tell(h *shade, out *Effects) {
 	case begins && h.first != unknown && held >= h.first:
 		s.pass(out, func() { m.Answered(m.now, h.ticket, out) })
 		s.schedule(h)
+	case it.State == pool.Running && it.Flowing && h.lingers != unknown && held >= h.lingers:
+		h.lingers = unknown // it may come again
+		s.pass(out, func() { m.Linger(m.now, h.ticket, out) })
+		s.schedule(h)
 	case h.cut:
 		s.ends(h, Outcome{Reason: reason.Timeout}, out)
 	case h.service != unknown && held >= h.service:
@@ -91,7 +98,7 @@ func (s *shadow) gone(h *shade, out *Effects) {
 	switch h.item.State {
 	case pool.Waiting, pool.Blocked:
 		s.leaves(h, out)
-	case pool.Running, pool.Abandoned:
+	case pool.Running, pool.Streaming, pool.Abandoned:
 		s.ends(h, h.outcome, out)
 	}
 }
@@ -99,7 +106,7 @@ func (s *shadow) gone(h *shade, out *Effects) {
 // ends ends the twin's work.
 func (s *shadow) ends(h *shade, o Outcome, out *Effects) {
 	h.would.count(h.item.State, -1)
-	if h.item.State == pool.Running {
+	if h.item.State != pool.Abandoned {
 		h.would.answer(s.m.known(o.Reason))
 	}
 	s.pass(out, func() { s.m.Done(s.m.now, h.ticket, o, out) })
