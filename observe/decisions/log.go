@@ -28,6 +28,7 @@ type Log struct {
 	unused  int32 // the first entry that has never been used
 	kinds   map[kindKey]*kind
 	order   []*kind // the same, in the order in which they were first seen
+	most    *kind   // what there was most of when one had to go last
 	seq     uint64
 }
 
@@ -110,12 +111,15 @@ func (l *Log) place(k *kind) int32 {
 		l.unused++
 		return l.unused - 1
 	}
-	most := k // of equals, itself
-	for _, o := range l.order {
-		if o.count > most.count {
-			most = o
+	if k != l.most { // one that floods takes its own places over and over
+		l.most = k // of equals, itself
+		for _, o := range l.order {
+			if o.count > l.most.count {
+				l.most = o
+			}
 		}
 	}
+	most := l.most
 	s := &most.shares[0]
 	for i := range most.shares {
 		if most.shares[i].count > s.count {

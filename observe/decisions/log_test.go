@@ -200,14 +200,21 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// BenchmarkAdd is a decision more in a full log, of the kind that floods it and of
+// one that takes turns with it.
 func BenchmarkAdd(b *testing.B) {
-	l := New(KeepDefault)
-	for i := range 30 { // classes and reasons
-		l.Add("app", fmt.Sprint(i), "", refused(reason.QueueFull, ""))
-	}
-	x := refused(reason.QueueFull, "acme")
-	b.ReportAllocs()
-	for b.Loop() {
-		l.Add("app", "checkout", "2a7slr16u47ix", x)
+	for _, kinds := range []int{1, 2} {
+		b.Run(fmt.Sprint("kinds ", kinds), func(b *testing.B) {
+			l := New(KeepDefault)
+			for i := range 2 * KeepDefault {
+				l.Add("app", fmt.Sprint(i%30), "", refused(reason.QueueFull, ""))
+			}
+			x := refused(reason.QueueFull, "acme")
+			classes := []string{"checkout", "search"}[:kinds]
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				l.Add("app", classes[i%kinds], "2a7slr16u47ix", x)
+			}
+		})
 	}
 }
