@@ -66,20 +66,22 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 		now = g.Now()
 	}
 	gone := ctx.Err() != nil
-	// Field by field: a literal is made elsewhere and copied, in loads wider than
-	// the stores before them, for which a processor waits. It is 5 % of it all.
-	var ask boundary.Request
+	due := g.deadline(ctx, now, r.Timeout)
+	g.mu.Lock()
+	// Field by field, into memory that is the gate's: a literal is made elsewhere
+	// and copied, in loads wider than the stores before them, for which a processor
+	// waits, and a variable is cleared first. It is 7 % of it all.
+	ask := &g.ask
 	ask.Class = r.Class
 	ask.Tenant = r.Tenant
 	ask.Session = r.Session
 	ask.Importance = r.Importance
 	ask.Retry, ask.Client, ask.Refuse = r.Retry, r.Client, r.Refuse
-	ask.Deadline = g.deadline(ctx, now, r.Timeout)
+	ask.Deadline = due
 	ask.Cost = unit.Cost(r.Cost)
 	ask.Bytes = r.Bytes
-	g.mu.Lock()
-	v := g.machine.Offer(now, &ask, &g.out)
-	if v.Decision == (boundary.Decision{Kind: boundary.Run}) && !gone && g.quiet() {
+	v := g.machine.Offer(now, ask, &g.out)
+	if v.Decision == (boundary.Decision{Kind: boundary.Run}) && !gone && g.quiet(g.machine.Next()) {
 		if r.OnOverdue != nil {
 			g.sit(seat{v.Ticket, nil, r.OnOverdue, r.ID})
 		}

@@ -13,16 +13,17 @@ type call struct {
 	r Refusal
 }
 
-// quiet reports that an event has nothing to be carried out. It is what nearly
-// every event of a service within its capacity finds.
-func (g *Gate) quiet() bool {
-	return len(g.out.List) == 0 && g.armed <= g.machine.Next() && !g.watched
+// quiet reports that an event after which the machine is due at the instant next
+// has nothing to be carried out. It is what nearly every event of a service within
+// its capacity finds.
+func (g *Gate) quiet(next unit.Instant) bool {
+	return len(g.out.List) == 0 && g.armed <= next && !g.watched
 }
 
 // settle ends an event that has no more to it: what the machine decided is
 // carried out, and mu given back.
 func (g *Gate) settle(now unit.Instant, kind boundary.EventKind, t boundary.Ticket) {
-	if g.quiet() {
+	if g.quiet(g.machine.Next()) {
 		g.mu.Unlock()
 		return
 	}

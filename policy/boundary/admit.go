@@ -57,11 +57,11 @@ func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 	case now < c.byHand.Until:
 		return m.refuse(now, c, t, reason.Operator)
 	case c.Waiting() == 0 && m.idle(c):
-		if m.hopeless(c, left, c.RunTime()) {
+		if c.judges() && left < c.RunTime() {
 			return m.refuse(now, c, t, reason.Infeasible)
 		}
 		return m.run(now, c, t, r, deadline)
-	case m.hopeless(c, left-c.PredictWait(t, c.Level(r.Importance, r.Retry), now), c.NeededToWait()):
+	case c.judges() && left-c.PredictWait(t, c.Level(r.Importance, r.Retry), now) < c.NeededToWait():
 		return m.refuse(now, c, t, reason.Infeasible)
 	case r.Retry && c.FullForRetries():
 		return m.refuse(now, c, t, c.overflow())
@@ -182,12 +182,11 @@ func (c *class) deadline(now, named unit.Instant) unit.Instant {
 	return min(named, now.Add(c.DeadlineMax))
 }
 
-// hopeless reports whether a request with so much time left, once it has a
-// slot, would be answered too late if serving it took that long. A pool that is
-// nearly idle calls nothing hopeless, whatever was measured, or it would never
-// measure anything else again.
-func (m *Machine) hopeless(c *class, left, serving time.Duration) bool {
-	return left < serving && !c.AdmitHopeless && c.Used() > c.Own()/probeShare
+// judges reports whether the class turns away who would be answered too late. A
+// pool that is nearly idle calls nothing hopeless, whatever was measured, or it
+// would never measure anything else again.
+func (c *class) judges() bool {
+	return !c.AdmitHopeless && c.Used() > c.Own()/probeShare
 }
 
 // probeShare: one slot in eight, and one more, goes on trying when

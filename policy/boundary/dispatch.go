@@ -51,7 +51,7 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 		}
 		it := c.Next(now)
 		c.Turned(it, now)
-		if it.Deadline <= now || m.hopeless(c, it.Deadline.Sub(now), c.TurnTime()) {
+		if it.Deadline <= now || c.judges() && it.Deadline.Sub(now) < c.TurnTime() {
 			m.evict(now, it, reason.Expired, out)
 			m.admitBlocked(c)
 			continue

@@ -116,7 +116,7 @@ func (m *Machine) relimit() {
 // by itself, or Never.
 func (m *Machine) Next() unit.Instant {
 	if m.shadow != nil {
-		return min(m.due.Next(), m.shadow.due.Next())
+		return m.shadow.next()
 	}
 	return m.due.Next()
 }

@@ -38,7 +38,7 @@ func (m *Machine) stand(now unit.Instant, c *class, t *pool.Tenant, full, why re
 		return // it depends on the request
 	}
 	needs := time.Duration(1) // the deadline must be ahead
-	if m.hopeless(c, math.MinInt64, 0) {
+	if c.judges() {
 		least := c.Level(math.MaxInt, true) // whose wait is the longest
 		needs = max(needs, c.PredictWait(t, least, now)+c.NeededToWait())
 	}

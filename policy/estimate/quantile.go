@@ -24,8 +24,9 @@ const quantileWindow = 2048
 const QuantilesMax = 3
 
 // Quantiles follows up to three quantiles of the same durations. A sample takes
-// constant time: each marker moves with its quantile, over a bucket or two where
-// samples lie close together and never over more than all 1024.
+// constant time. A marker moves to where its quantile has gone when it is asked for,
+// over a bucket or two where samples lie close together and never over more than
+// all 1024: there is one place for it, whenever it is looked for.
 type Quantiles struct {
 	count   [buckets]uint32
 	total   int64
@@ -63,9 +64,6 @@ func (q *Quantiles) Add(d time.Duration) {
 	if q.total >= quantileWindow {
 		q.halve()
 	}
-	for i := range q.markers {
-		q.settle(&q.markers[i])
-	}
 }
 
 // Samples returns how many samples the estimates rest on.
@@ -78,7 +76,7 @@ func (q *Quantiles) Value(i int) time.Duration {
 	if q.total == 0 {
 		return 0
 	}
-	return lowerEdge(q.markers[i].at)
+	return lowerEdge(q.settle(&q.markers[i]))
 }
 
 // Upper returns the upper edge of that bucket: an estimate that errs on the long
@@ -87,11 +85,12 @@ func (q *Quantiles) Upper(i int) time.Duration {
 	if q.total == 0 {
 		return 0
 	}
-	return lowerEdge(q.markers[i].at + 1)
+	return lowerEdge(q.settle(&q.markers[i]) + 1)
 }
 
-// settle moves the marker until below <= rank < below + its own count.
-func (q *Quantiles) settle(m *marker) {
+// settle moves the marker until below <= rank < below + its own count, and returns
+// its bucket.
+func (q *Quantiles) settle(m *marker) int {
 	rank := int64(uint64(q.total*m.percent) / 100)
 	for m.below > rank {
 		m.at--
@@ -101,6 +100,7 @@ func (q *Quantiles) settle(m *marker) {
 		m.below += int64(q.count[m.at])
 		m.at++
 	}
+	return m.at
 }
 
 // halve forgets half of what was counted. The odd one of a bucket is carried to

@@ -39,5 +39,6 @@ func (p *Pool) Turned(it *Item, now unit.Instant) {
 // NeededToWait returns what a request must have left, beside its predicted wait,
 // to be let in to wait.
 func (p *Pool) NeededToWait() time.Duration {
-	return p.service.toWait + min(p.lateBy, p.service.toWait/latenessShare)
+	call := p.service.toWait()
+	return call + min(p.lateBy, call/latenessShare)
 }

@@ -73,13 +73,13 @@ func (p *Pool) Holding() time.Duration {
 // ServiceTime returns what almost every call takes. It is 0 while too few calls
 // have been measured, and so are the next two. What a request must have left to
 // be let in to wait is more; see NeededToWait.
-func (p *Pool) ServiceTime() time.Duration { return p.service.toWait }
+func (p *Pool) ServiceTime() time.Duration { return p.service.toWait() }
 
 // TurnTime returns what a waiter must have left at its turn.
-func (p *Pool) TurnTime() time.Duration { return p.service.atTurn }
+func (p *Pool) TurnTime() time.Duration { return p.service.atTurn() }
 
 // RunTime returns what a request must have left that finds a free slot.
-func (p *Pool) RunTime() time.Duration { return p.service.toRun }
+func (p *Pool) RunTime() time.Duration { return p.service.toRun() }
 
 // Interval returns the mean time between two slots coming free while all
 // guaranteed ones are held, at least a nanosecond; 0 while the holding time is

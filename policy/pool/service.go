@@ -12,13 +12,13 @@ const (
 	// To be let in to wait it must have left what almost every call takes, or
 	// a room that is always full would fill with those that just miss their
 	// deadline.
-	toWait = 98 // percent
+	waitPercent = 98 // percent
 	// At its turn, with others behind it, what nine of ten take: it has waited
 	// already, and was let in by a prediction that may be off by a little.
-	atTurn = 90
+	turnPercent = 90
 	// Beside a free slot, what a call takes as often as not: nobody else wants
 	// the slot.
-	toRun = 50
+	runPercent = 50
 	// tailMost is by how much the first two may exceed the last. What takes
 	// longer is another kind of event (a freeze, a cold cache) and no measure of
 	// how long serving takes: where two calls in a hundred freeze, their time
@@ -34,10 +34,6 @@ const samplesMin = 16
 type serviceTimes struct {
 	all    estimate.Quantiles // by the names below
 	recent estimate.Recent
-
-	// What a request must have left to be let in to wait, to be run at its
-	// turn, to be run at once; 0 while too few calls have been measured.
-	toWait, atTurn, toRun time.Duration
 }
 
 const (
@@ -47,21 +43,34 @@ const (
 )
 
 func newServiceTimes() serviceTimes {
-	return serviceTimes{all: estimate.NewQuantiles(toWait, atTurn, toRun)}
+	return serviceTimes{all: estimate.NewQuantiles(waitPercent, turnPercent, runPercent)}
 }
 
-// add takes in one call. Figures err on the long side, by at most 3.2 %, or those
-// that just miss their deadline would be run; but none is ever more than the
-// longest of the last calls took, which makes a constant time exact and has a
-// slow hour forgotten as soon as it is over.
+// add takes in one call.
 func (s *serviceTimes) add(took time.Duration) {
 	s.all.Add(took)
 	s.recent.Add(took)
+}
+
+// toWait, atTurn and toRun are what a request must have left to be let in to
+// wait, to be run at its turn, to be run at once; 0 while too few calls have been
+// measured. They err on the long side, by at most 3.2 %, or those that just miss
+// their deadline would be run; but none is ever more than the longest of the last
+// calls took, which makes a constant time exact and has a slow hour forgotten as
+// soon as it is over.
+func (s *serviceTimes) toWait() time.Duration { return s.tail(waitQuantile) }
+func (s *serviceTimes) atTurn() time.Duration { return s.tail(turnQuantile) }
+
+func (s *serviceTimes) toRun() time.Duration {
 	if s.all.Samples() < samplesMin {
-		return
+		return 0
 	}
-	longest := s.recent.Value()
-	s.toRun = min(s.all.Upper(runQuantile), longest)
-	s.atTurn = min(s.all.Upper(turnQuantile), tailMost*s.toRun, longest)
-	s.toWait = min(s.all.Upper(waitQuantile), tailMost*s.toRun, longest)
+	return min(s.all.Upper(runQuantile), s.recent.Value())
+}
+
+func (s *serviceTimes) tail(quantile int) time.Duration {
+	if s.all.Samples() < samplesMin {
+		return 0
+	}
+	return min(s.all.Upper(quantile), tailMost*s.toRun(), s.recent.Value())
 }

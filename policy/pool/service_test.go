@@ -57,7 +57,7 @@ func TestWhatIsHopeless(t *testing.T) {
 			name string
 			got  time.Duration
 			want float64
-		}{{"to wait", s.toWait, c.toWait}, {"at its turn", s.atTurn, c.atTurn}, {"to run", s.toRun, c.toRun}} {
+		}{{"to wait", s.toWait(), c.toWait}, {"at its turn", s.atTurn(), c.atTurn}, {"to run", s.toRun(), c.toRun}} {
 			if got := float64(f.got) / float64(ms); math.Abs(got/f.want-1) > 0.045 {
 				t.Errorf("%s, %s: %.2f ms, want %.2f", c.name, f.name, got, f.want)
 			}
@@ -72,17 +72,17 @@ func TestWhatIsKnownOfServiceTimes(t *testing.T) {
 	for range samplesMin - 1 {
 		s.add(time.Second)
 	}
-	if s.toWait+s.atTurn+s.toRun != 0 {
-		t.Errorf("known after %d calls: %v, %v, %v", samplesMin-1, s.toWait, s.atTurn, s.toRun)
+	if s.toWait()+s.atTurn()+s.toRun() != 0 {
+		t.Errorf("known after %d calls: %v, %v, %v", samplesMin-1, s.toWait(), s.atTurn(), s.toRun())
 	}
 	s.add(time.Second)
-	if s.toRun < 900*ms || s.toRun > s.atTurn || s.atTurn > s.toWait {
-		t.Errorf("after %d calls of a second: %v, %v, %v", samplesMin, s.toWait, s.atTurn, s.toRun)
+	if s.toRun() < 900*ms || s.toRun() > s.atTurn() || s.atTurn() > s.toWait() {
+		t.Errorf("after %d calls of a second: %v, %v, %v", samplesMin, s.toWait(), s.atTurn(), s.toRun())
 	}
 	for range 31 {
 		s.add(ms)
 	}
-	if s.toWait > ms || s.atTurn > ms || s.toRun > ms {
-		t.Errorf("after 31 calls of a millisecond: %v, %v, %v", s.toWait, s.atTurn, s.toRun)
+	if s.toWait() > ms || s.atTurn() > ms || s.toRun() > ms {
+		t.Errorf("after 31 calls of a millisecond: %v, %v, %v", s.toWait(), s.atTurn(), s.toRun())
 	}
 }
