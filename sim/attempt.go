@@ -5,6 +5,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -26,6 +27,8 @@ type attempt struct {
 	bytes     int64
 	session   uint64
 
+	copy   spread.Copy  // of the upstream, that has the work
+	sent   unit.Instant // to it
 	class  *class
 	tally  *report.Tally
 	stream int32
@@ -45,6 +48,7 @@ type attempt struct {
 	voided     bool // the hard cap took the slot and the ticket away
 	ungoverned bool // it runs whatever the machine decides
 	leaving    bool // the caller leaves at this very instant
+	judged     bool // its copy has been told what came of it
 }
 
 // where an attempt is in the boundary.

@@ -28,6 +28,7 @@ type resource struct {
 func (r *run) openResource(cfg *Resource) error {
 	res := &resource{Resource: cfg, run: r, index: len(r.resources), upstream: upstream{Upstream: cfg.Upstream}}
 	res.result.Name = cfg.Boundary.Name
+	res.upstream.open(r.Seed)
 	if !r.Unprotected {
 		m, err := boundary.New(cfg.Boundary)
 		if err != nil {

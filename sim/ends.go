@@ -5,11 +5,15 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
 )
 
 // abandon answers the caller of work that goes on.
 func (r *run) abandon(what int32, a *attempt, why reason.Reason, retryAfter time.Duration) {
 	a.abandoned = true
+	if why == reason.Timeout || why == reason.Expired {
+		a.class.resource.upstream.judge(r.now, a, spread.Late)
+	}
 	r.answer(what, a, why, retryAfter)
 }
 
@@ -24,8 +28,14 @@ func (r *run) workEnds(what int32, a *attempt) {
 		why = reason.Failed
 	}
 	if byItself {
-		res.upstream.busy--
-		res.serveNext()
+		said := spread.Answered
+		if a.failing {
+			said = spread.Failed
+		}
+		res.upstream.judge(r.now, a, said)
+		res.upstream.copies[a.copy].busy--
+		res.upstream.give(a)
+		res.serveNext(a.copy)
 	}
 	a.work = ending
 	if r.Unprotected {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -127,6 +128,9 @@ func (s *Scenario) Validate() error {
 		r := &s.Resources[i]
 		if err := r.Boundary.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("scenario: resource %q: %w", r.Boundary.Name, err))
+		}
+		if n := r.Upstream.Copies; n < 0 || n > spread.CopiesMax {
+			fault("resource %q: %d copies; 0 to %d can be told apart", r.Boundary.Name, n, spread.CopiesMax)
 		}
 		if r.Upstream.Slots < 0 || r.Upstream.FailIn < 0 {
 			fault("resource %q: upstream slots %d, fail in %v: neither may be negative", r.Boundary.Name, r.Upstream.Slots, r.Upstream.FailIn)

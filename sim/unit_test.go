@@ -113,7 +113,7 @@ func TestUpstreamEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := upstream{Upstream: Upstream{Conditions: conditions, FailIn: c.failIn}}
-		at, fails := u.ends(unit.Instant(c.start), c.service)
+		at, fails := u.ends(unit.Instant(c.start), c.service, 0)
 		if at != unit.Instant(c.ends) || fails != c.fails {
 			t.Errorf("%s: ends at %v, fails %v; want %v, %v", name, at, fails, c.ends, c.fails)
 		}

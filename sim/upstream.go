@@ -3,15 +3,24 @@ package sim
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/workload"
 )
 
 // Upstream is the model of what serves: a number of servers and one line, first
-// come first served, for what it is sent beyond them.
+// come first served, for what it is sent beyond them; or several copies of that.
 type Upstream struct {
 	// Slots is how many pieces of work it serves at once; 0 is without limit.
 	Slots int
+	// Copies is how many equal copies it has; 0 counts as 1. Each has an equal part
+	// of Slots, rounded up, and a line of its own. What goes to which is decided as the
+	// gateway decides it, by Spread.
+	Copies int
+	Spread spread.Config
+	// CopyConditions say of single copies, from the first on, when they are slow or
+	// out, in the place of Conditions.
+	CopyConditions []workload.Conditions
 	// Service is how long one takes when nothing is wrong, drawn for each
 	// attempt. Its zero value takes what the arrival says.
 	Service workload.Service
@@ -31,26 +40,27 @@ type Upstream struct {
 // upstream is the state of an Upstream.
 type upstream struct {
 	Upstream
-	busy   int
-	line   line // with places of those who have left it
-	inLine int  // without
+	copies []oneCopy
+	spread *spread.Spread // nil for a single copy
+	inLine int            // of all copies, without those who have left
 }
 
-// free reports whether there is a server for one more.
-func (u *upstream) free() bool { return u.Slots == 0 || u.busy < u.Slots }
-
-// ends returns when work that is begun now ends, and whether it fails.
-func (u *upstream) ends(now unit.Instant, service time.Duration) (at unit.Instant, failed bool) {
+// ends returns when work that is begun now ends at a copy, and whether it fails.
+func (u *upstream) ends(now unit.Instant, service time.Duration, copy spread.Copy) (at unit.Instant, failed bool) {
 	start := time.Duration(now)
-	condition := u.Conditions.At(start)
+	conditions := u.Conditions
+	if int(copy) < len(u.CopyConditions) {
+		conditions = u.CopyConditions[copy]
+	}
+	condition := conditions.At(start)
 	if condition.Factor == 1 && (condition.Until == 0 || service <= condition.Until-start) {
 		return now.Add(service), false
 	}
-	finish := u.Conditions.Finish(start, service)
+	finish := conditions.Finish(start, service)
 	if u.FailIn <= 0 {
 		return unit.Instant(finish), false
 	}
-	for at := start; ; at, condition = condition.Until, u.Conditions.At(condition.Until) {
+	for at := start; ; at, condition = condition.Until, conditions.At(condition.Until) {
 		if condition.Out() {
 			if at == start {
 				return now.Add(u.FailIn), true

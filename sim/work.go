@@ -5,17 +5,20 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
 )
 
 // send hands an attempt's call to the upstream.
 func (res *resource) send(what int32, a *attempt) {
 	u := &res.upstream
-	if u.free() {
+	u.take(res.run.now, a)
+	c := &u.copies[a.copy]
+	if c.free() {
 		res.serve(what, a)
 		return
 	}
 	a.work = inLine
-	u.line.push(place{what, a.life})
+	c.line.push(place{what, a.life})
 	u.inLine++
 	res.result.LineMost = max(res.result.LineMost, u.inLine)
 }
@@ -32,9 +35,9 @@ func (res *resource) serve(what int32, a *attempt) {
 		r.fail(fmt.Errorf("request %d of stream %d has no service time; give upstream of %q one", a.number, a.stream, res.result.Name))
 		return
 	}
-	u.busy++
+	u.copies[a.copy].busy++
 	a.work, a.begun = served, r.now
-	at, failing := u.ends(r.now, service)
+	at, failing := u.ends(r.now, service, a.copy)
 	a.failing = failing
 	if r.Unprotected {
 		r.startStraight(a)
@@ -42,11 +45,11 @@ func (res *resource) serve(what int32, a *attempt) {
 	r.heap.push(at, workEnds, what, a.life)
 }
 
-// serveNext lets those in line have the servers that are free.
-func (res *resource) serveNext() {
+// serveNext lets those in a copy's line have the servers that are free.
+func (res *resource) serveNext(copy spread.Copy) {
 	u := &res.upstream
-	for u.line.count > 0 && u.free() {
-		p := u.line.pop()
+	for c := &u.copies[copy]; c.line.count > 0 && c.free(); {
+		p := c.line.pop()
 		a := res.run.attempts.at(p.what)
 		if a.life == p.life && a.work == inLine {
 			u.inLine--
@@ -69,10 +72,12 @@ func (res *resource) halt(a *attempt, why reason.Reason) bool {
 	switch a.work {
 	case inLine:
 		res.upstream.inLine--
+		res.upstream.give(a)
 	case served:
 		res.book(a, true)
-		res.upstream.busy--
-		res.serveNext()
+		res.upstream.copies[a.copy].busy--
+		res.upstream.give(a)
+		res.serveNext(a.copy)
 	default:
 		return false
 	}

@@ -106,6 +106,8 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 		Boundary: r.Machine,
 		Upstream: sim.Upstream{
 			Slots:         r.Upstream.Slots,
+			Copies:        len(r.Upstream.Copies()),
+			Spread:        assemble.Copies(r.Upstream),
 			Service:       service,
 			Conditions:    t.Conditions,
 			NoticesCancel: t.NoticesCancel || breaksOff(r.Classes),

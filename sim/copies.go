@@ -1,0 +1,57 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/spread"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// oneCopy is a copy's servers and its line.
+type oneCopy struct {
+	slots int // 0 is without limit
+	busy  int
+	line  line // with places of those who have left it
+}
+
+// free reports whether there is a server for one more.
+func (c *oneCopy) free() bool { return c.slots == 0 || c.busy < c.slots }
+
+// open makes the copies. A single one needs nobody to choose.
+func (u *upstream) open(seed uint64) {
+	n := max(u.Copies, 1)
+	u.copies = make([]oneCopy, n)
+	for i := range u.copies {
+		u.copies[i].slots = (u.Slots + n - 1) / n
+	}
+	if n == 1 {
+		return
+	}
+	u.spread = spread.New(u.Spread, seed)
+	for range u.copies {
+		u.spread.Add(0, false)
+	}
+}
+
+// take gives the attempt the copy whose turn it is.
+func (u *upstream) take(now unit.Instant, a *attempt) {
+	a.copy, a.sent, a.judged = 0, now, false
+	if u.spread != nil {
+		a.copy, _ = u.spread.Take(now, spread.None)
+	}
+}
+
+// judge says what came of the attempt's call, the first time that it is said.
+func (u *upstream) judge(now unit.Instant, a *attempt, o spread.Outcome) {
+	if u.spread != nil && !a.judged {
+		u.spread.Judge(now, a.copy, o, time.Duration(now-a.sent))
+	}
+	a.judged = true
+}
+
+// give gives the copy back.
+func (u *upstream) give(a *attempt) {
+	if u.spread != nil {
+		u.spread.Done(a.copy)
+	}
+}
