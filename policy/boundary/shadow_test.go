@@ -73,6 +73,7 @@ type traffic struct {
 	at                     unit.Instant
 	allowed                time.Duration // 0: names no deadline
 	takes, first, patience time.Duration // first, patience: 0 is never
+	lingers                time.Duration // from when its caller reads slowly; 0 is never
 	fails                  bool
 }
 
@@ -90,6 +91,7 @@ func drawTraffic(t *rapid.T) (Config, []traffic) {
 			Name: name, Deadline: millis(5, 40, "deadline"), HoldAtMost: millis(3, 20, "hold at most"),
 			AdmitHopeless: rapid.Bool().Draw(t, "admit hopeless"),
 			Call:          Call{Cancel: rapid.Bool().Draw(t, "cancel")},
+			Streams:       Streams{Most: rapid.IntRange(0, 2).Draw(t, "streams"), After: millis(0, 3, "after")},
 			Pool: pool.Config{
 				Slots: rapid.IntRange(1, 3).Draw(t, "slots"), Borrow: rapid.IntRange(0, 1).Draw(t, "borrow"),
 				Latency: millis(10, 40, "latency"), Service: millis(1, 10, "service"), Bound: rapid.IntRange(0, 4).Draw(t, "bound"),
@@ -118,6 +120,9 @@ func drawTraffic(t *rapid.T) (Config, []traffic) {
 		}
 		if rapid.Bool().Draw(t, "streams") {
 			r.first = r.takes/2 + 11*time.Nanosecond
+			if rapid.Bool().Draw(t, "reads slowly") {
+				r.lingers = r.first + r.takes/4 + 13*time.Nanosecond
+			}
 		} else if rapid.Bool().Draw(t, "is impatient") {
 			r.patience = r.takes - 500*time.Nanosecond - 300*time.Microsecond
 		}
@@ -194,6 +199,9 @@ func (w *world) start(now unit.Instant, c *calling, ungoverned bool) {
 	if c.first > 0 {
 		w.at(now.Add(c.first), "begins", c)
 	}
+	if c.lingers > 0 {
+		w.at(now.Add(c.lingers), "lingers", c)
+	}
 	w.at(now.Add(c.takes), "ends", c)
 	if c.cfg.Call.Timeout > 0 && !ungoverned {
 		w.at(now.Add(c.cfg.Call.Timeout), "times out", c)
@@ -231,6 +239,8 @@ func (w *world) happen(now unit.Instant, what string, c *calling) {
 	case what == "begins" && c.running && !c.answered:
 		c.flowing = true
 		w.Answered(now, c.ticket, &w.out)
+	case what == "lingers" && c.running && c.flowing:
+		w.Linger(now, c.ticket, &w.out)
 	case what == "leaves" && !c.answered:
 		w.lose(now, c, reason.CallerGone)
 	case what == "times out" && c.running && !c.answered && !c.flowing:

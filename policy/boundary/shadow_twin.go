@@ -90,6 +90,8 @@ func (s *shadow) tell(h *shade, out *Effects) {
 		s.ends(h, Outcome{Reason: reason.Timeout}, out)
 	case begins && h.limit > 0 && held >= h.limit:
 		s.gives(h, reason.Timeout, out)
+	default: // the machine has made a stream of it since
+		s.schedule(h)
 	}
 }
 
