@@ -16,3 +16,10 @@ func (c *Config) WithMode(m Mode) *Config {
 	}
 	return out
 }
+
+// shareOfWhom warns of a share of which nobody can say that he is in it.
+func (k *checker) shareOfWhom(c Class, at string) {
+	if c.Mode.Kind == ModePercent && c.Session.Key.IsZero() && c.Tenant.Key.IsZero() {
+		k.advise(join(at, "mode"), "add session: { key: ... }", "is a share of requests: nothing names a session or a tenant, so one caller is refused now and let through then")
+	}
+}

@@ -45,6 +45,7 @@ func (k *checker) share(u Upstream, classes []Class) {
 }
 
 func (k *checker) unwise(c Class, at string) {
+	k.shareOfWhom(c, at)
 	if c.Call.Timeout > c.Deadline {
 		k.advise(join(join(at, "call"), "timeout"), "make it shorter", "is %s, longer than the deadline %s: it never acts", c.Call.Timeout, c.Deadline)
 	}
