@@ -43,3 +43,14 @@ func (c *Config) TenantNames() []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// RulesDigest is a [Config.Digest] of what decides about requests: where the
+// services are, addresses, logs and the recording itself are left out. Traffic
+// recorded under a configuration of the same one meets the same rules again.
+func (c *Config) RulesDigest() string {
+	rules := &Config{Version: c.Version, Seed: c.Seed, Upstreams: slices.Clone(c.Upstreams), Classes: c.Classes, Quotas: c.Quotas}
+	for i := range rules.Upstreams {
+		rules.Upstreams[i].URL, rules.Upstreams[i].URLs = Text{}, nil
+	}
+	return rules.Digest()
+}

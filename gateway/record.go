@@ -37,7 +37,7 @@ func (g *Gateway) startRecording(cfg *config.Config) error {
 	g.recorder, err = record.New(record.Options{
 		Path: cfg.Record.File, MaxSize: int64(cfg.Record.MaxSize), Keep: cfg.Record.Keep, Salt: cfg.Record.Salt.Value(),
 		Classes: classes, Outcomes: outcomeNames(), Known: cfg.TenantNames(),
-		Config: cfg.Digest(), Program: "spillway " + g.opts.Version,
+		Config: cfg.RulesDigest(), Program: "spillway " + g.opts.Version,
 		Warn: func(text string) { g.log.Warn(text, "file", cfg.Record.File) },
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func (o *replay) open(c *cobra.Command, names *workload.Names, seed uint64, cfg 
 	options := trace.Options{Names: names, Seed: max(seed, 1), Speed: o.speed, Scale: o.scale, Format: o.format}
 	var blind []string
 	if cfg != nil {
-		options.Tenants = cfg.TenantNames()
+		options.Tenants, options.Config = cfg.TenantNames(), cfg.RulesDigest()
 		if class == "" {
 			options.Classify, blind = trial.Classify(cfg)
 		}

@@ -125,7 +125,7 @@ func TestRecordings(t *testing.T) {
 		rec.Add(&q)
 	}
 	rec.Close()
-	r := must(trace.Open(path, trace.Options{Tenants: []string{"acme"}}))
+	r := must(trace.Open(path, trace.Options{Tenants: []string{"acme"}, Config: "c0ffee"}))
 	defer r.Close()
 	all := drain(t, r)
 	var got []string
@@ -142,11 +142,14 @@ func TestRecordings(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("read\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if !r.Timed() || !r.Classed() || r.IsLog() || !strings.Contains(r.About(), "recording of spillway from 20") || !strings.Contains(r.About(), "under configuration c0ffee; 1 tenants are named") {
+	if !r.Timed() || !r.Classed() || r.IsLog() || !strings.Contains(r.About(), "recording of spillway from 20") || !strings.Contains(r.About(), ", under these rules; 1 tenants are named") {
 		t.Errorf("taken for %s", r.About())
 	}
-	// Twice as fast, and twice as many.
-	fast := must(trace.Open(path, trace.Options{Speed: 2, Scale: 2}))
+	// Twice as fast, and twice as many, under another configuration.
+	fast := must(trace.Open(path, trace.Options{Speed: 2, Scale: 2, Config: "cafe"}))
+	if !strings.Contains(fast.About(), "under other rules than these") {
+		t.Errorf("taken for %s", fast.About())
+	}
 	defer fast.Close()
 	if all := drain(t, fast); len(all) != 8 || all[7].At != 15*time.Millisecond {
 		t.Errorf("at twice the speed and number: %d, the last after %v", len(all), all[len(all)-1].At)

@@ -35,6 +35,9 @@ type Options struct {
 	// Tenants are those that a configuration names, in order of their names: a
 	// recording under such a configuration shows which are theirs.
 	Tenants []string
+	// Config is the fingerprint of the configuration that the trace is to meet,
+	// to be told whether a recording was made under it; empty: it is not asked.
+	Config string
 }
 
 // Reader is a workload.Source of the requests in a trace. The first arrives at

@@ -72,7 +72,14 @@ func newRecording(r *Reader, from recorded) *recording {
 			g.tenants[h.Known[i]] = r.options.Names.Tenants.ID(name)
 		}
 	}
-	r.about = fmt.Sprintf("recording of spillway from %s under configuration %s", h.Start.UTC().Format("2006-01-02 15:04:05 UTC"), h.Config)
+	r.about = "recording of spillway from " + h.Start.UTC().Format("2006-01-02 15:04:05 UTC")
+	switch r.options.Config {
+	case "":
+	case h.Config:
+		r.about += ", under these rules"
+	default:
+		r.about += ", under other rules than these"
+	}
 	if n := len(g.tenants); n > 0 {
 		r.about += fmt.Sprintf("; %d tenants are named as the configuration names them", n)
 	}
