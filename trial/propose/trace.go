@@ -117,7 +117,7 @@ func (t *traced) propose(r *trace.Reader) *Proposal {
 			p.say(At("classes", c.Name), "Whatever matches nothing above: %s of all requests%s.", percent(m.n, all), ofTime(weights[i], timed))
 		}
 		names = append(names, c.Name)
-		p.size(&c, m, timed)
+		p.size(&c, m, timed, r.IsLog())
 		up.Slots += c.Slots.Fixed
 		p.Config.Classes = append(p.Config.Classes, c)
 	}
@@ -161,7 +161,7 @@ func percent(n, all int64) string { return fmt.Sprintf("%.0f %%", 100*float64(n)
 const headroom = 1.25
 
 // size gives a class its slots, deadline and expected rate.
-func (p *Proposal) size(c *config.Class, m *measured, timed bool) {
+func (p *Proposal) size(c *config.Class, m *measured, timed, isLog bool) {
 	at := At("classes", c.Name)
 	if clients, share := m.loudest(); clients > 1 && share >= 0.1 {
 		p.say(at, "Of %d clients the busiest sent %.0f %%. So that none takes all, add what tells them apart: tenant: { key: \"header:X-Tenant\" }.", clients, 100*share)
@@ -179,8 +179,12 @@ func (p *Proposal) size(c *config.Class, m *measured, timed bool) {
 		return
 	}
 	c.Slots.Fixed = max(2, int(math.Ceil(headroom*min(m.inUse(), float64(m.mostAt)))))
-	p.say(At("classes", c.Name, "slots"), "In its busiest %v %s were in use on average (%.3g/s x %s, Little's law); at most %d were at once. Proposed is the average and a quarter more, at least 2.",
-		window, slots(m.inUse()), m.perSecond(), short(m.mean()), m.mostAt)
+	what := "were in use"
+	if !isLog {
+		what = "were asked for, by what was refused as well,"
+	}
+	p.say(At("classes", c.Name, "slots"), "In its busiest %v %s %s on average (%.3g/s x %s, Little's law); at most %d at once. Proposed is the average and a quarter more, at least 2.",
+		window, slots(m.inUse()), what, m.perSecond(), short(m.mean()), m.mostAt)
 	p99 := m.quantile(0.99)
 	c.Deadline = config.Duration(nice(5 * p99))
 	p.say(At("classes", c.Name, "deadline"), "p99 is %s. How long callers wait is not in the log: five times that, rounded up. Write what yours allow.", short(p99))
