@@ -179,11 +179,11 @@ func (p *Proposal) size(c *config.Class, m *measured, timed, isLog bool) {
 		return
 	}
 	c.Slots.Fixed = max(2, int(math.Ceil(headroom*min(m.inUse(), float64(m.mostAt)))))
-	what := "were in use"
+	what := "were in use on average"
 	if !isLog {
-		what = "were asked for, by what was refused as well,"
+		what = "were asked for on average, what was refused included"
 	}
-	p.say(At("classes", c.Name, "slots"), "In its busiest %v %s %s on average (%.3g/s x %s, Little's law); at most %d at once. Proposed is the average and a quarter more, at least 2.",
+	p.say(At("classes", c.Name, "slots"), "In its busiest %v %s %s (%.3g/s x %s, Little's law); at most %d at once. Proposed is the average and a quarter more, at least 2.",
 		window, slots(m.inUse()), what, m.perSecond(), short(m.mean()), m.mostAt)
 	p99 := m.quantile(0.99)
 	c.Deadline = config.Duration(nice(5 * p99))
