@@ -2,8 +2,10 @@ package gateway
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate/httpgate"
@@ -63,6 +65,10 @@ func keyHeaders(cfg *config.Config) map[string]bool {
 // beyond answers a request that is larger than limits allow. It was never
 // offered, and is on no class's account.
 func (g *Gateway) beyond(w http.ResponseWriter, r *http.Request, status int) {
+	if status == http.StatusBadRequest {
+		g.unroutable(w, r, status)
+		return
+	}
 	title, detail := "Too large", "The request's body is larger than limits.body of the gateway's configuration allows."
 	if status == http.StatusRequestHeaderFieldsTooLarge {
 		detail = "The request has more header fields than limits.header_count of the gateway's configuration allows."
@@ -73,8 +79,10 @@ func (g *Gateway) beyond(w http.ResponseWriter, r *http.Request, status int) {
 		h[httpgate.HeaderReason] = []string{reason.TooLarge.String()}
 		h["X-Should-Retry"] = []string{"false"}
 		h["Content-Type"] = []string{"application/problem+json"}
-		w.WriteHeader(status)
-		fmt.Fprintf(w, "{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%q,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
+		text := fmt.Sprintf("{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%q,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
 			httpgate.ReasonPage, reason.TooLarge, title, status, detail, reason.TooLarge, httpgate.RungRefusal)
+		h["Content-Length"] = []string{strconv.Itoa(len(text))} // so that it is whole, whatever becomes of the connection
+		w.WriteHeader(status)
+		io.WriteString(w, text)
 	})
 }

@@ -113,6 +113,8 @@ func (g *Gateway) server() *http.Server {
 		ReadHeaderTimeout: l.ReadHeader.D(),
 		IdleTimeout:       l.Idle.D(),
 		MaxHeaderBytes:    int(l.Header),
+		// OPTIONS * is a request like any other.
+		DisableGeneralOptionsHandler: true,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams:          l.Streams,
 			MaxReceiveBufferPerStream:     streamWindow,

@@ -44,7 +44,7 @@ type Counts struct {
 type Guard struct {
 	// Handler sees what is within the limits.
 	Handler http.Handler
-	// Refuse answers what is not: 413 or 431.
+	// Refuse answers what is not: 400, 413 or 431.
 	Refuse func(w http.ResponseWriter, r *http.Request, status int)
 	// Conn returns the connection of a request, however wrapped; nil: unknown.
 	Conn func(*http.Request) net.Conn
@@ -65,6 +65,7 @@ func (g *Guard) Set(l Limits) { g.limits.Store(&l) }
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l := g.limits.Load()
 	nominate(r.Header, l.Protected)
+	noTunnel(r.Header)
 	fields := count(r.Header, l.DropUnderscores)
 	conn := Of(g.Conn(r))
 	last := conn != nil && conn.requests.Add(1) == l.PerConnection
@@ -78,6 +79,9 @@ func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer g.watch(w, r, conn, l)
 	}
 	switch {
+	case !wellFormed(r):
+		g.Refuse(w, r, http.StatusBadRequest)
+		return
 	case l.HeaderCount > 0 && fields > l.HeaderCount:
 		g.HeaderCount.Add(1)
 		g.Refuse(w, r, http.StatusRequestHeaderFieldsTooLarge)
@@ -119,6 +123,21 @@ func (g *Guard) watch(w http.ResponseWriter, r *http.Request, c *Conn, l *Limits
 	if !brokenOff && l.WriteStall > 0 {
 		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(l.WriteStall))
 	}
+}
+
+// wellFormed reports whether a request is one in HTTP/1.1 as well: with a path, or
+// the star of OPTIONS, and over HTTP/2 with one length that is a number if it has
+// any. net/http takes another for no body.
+func wellFormed(r *http.Request) bool {
+	if r.RequestURI == "*" {
+		return r.Method == http.MethodOptions
+	}
+	if r.ProtoMajor != 2 || r.Method == http.MethodConnect {
+		return true // which net/http has seen to, and which is refused later on
+	}
+	length := r.Header["Content-Length"]
+	return strings.HasPrefix(r.RequestURI, "/") &&
+		(len(length) == 0 || len(length) == 1 && length[0] != "" && strings.Trim(length[0], "0123456789") == "")
 }
 
 // isStream reports whether a request's body has no end to measure.

@@ -55,6 +55,20 @@ func nominate(h http.Header, protected func(string) bool) {
 	h["Connection"] = []string{strings.Join(kept, ", ")}
 }
 
+// noTunnel removes an offer to speak HTTP/2 from here on. A service that took it up
+// would be asked by its caller directly, past every decision (h2c smuggling).
+func noTunnel(h http.Header) {
+	delete(h, "Http2-Settings")
+	for _, v := range h["Upgrade"] {
+		for offer := range strings.SplitSeq(strings.ToLower(v), ",") {
+			if offer = textproto.TrimString(offer); strings.HasPrefix(offer, "h2") || strings.HasPrefix(offer, "http/") {
+				delete(h, "Upgrade")
+				return
+			}
+		}
+	}
+}
+
 func plainOption(v string) bool {
 	return strings.EqualFold(v, "keep-alive") || strings.EqualFold(v, "close") || strings.EqualFold(v, "upgrade")
 }
