@@ -45,6 +45,7 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /metrics      Prometheus
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
 //	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
+//	GET /explain      why requests were not answered in full: ?id=, or ?tenant=&class=&reason=&since=&limit=
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //	POST /operate     a class is switched by hand: ?class=NAME&mode=refuse&for=10m&why=TEXT
 //
@@ -60,6 +61,7 @@ func (g *Gateway) Admin() http.Handler {
 	mux.Handle("GET /metrics", g.seen.Handler())
 	mux.HandleFunc("GET /debug/pools", g.pools)
 	mux.HandleFunc("GET /debug/upstreams", g.upstreams)
+	mux.HandleFunc("GET /explain", g.explain)
 	g.operations(mux)
 	if g.opts.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

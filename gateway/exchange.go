@@ -269,6 +269,7 @@ func (x *exchange) mark(status int, h http.Header) {
 	x.outcome = outcomeOf(status)
 	h[httpgate.HeaderRung] = rungPrimary
 	h[httpgate.HeaderReason] = reasonServed
+	sign(h, x.in)
 	x.gateway.expose(h, x.in)
 	if x.outcome == reason.Failed {
 		x.class.seen.Passed.Add(1)

@@ -19,6 +19,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/observe/decisions"
 	"github.com/spillway-dev/spillway/workload/record"
 )
 
@@ -47,6 +48,9 @@ type Options struct {
 	// from the upstream, or none taken by the caller. Default
 	// StreamIdleDefault.
 	StreamIdle time.Duration
+	// Decisions is how many decisions are remembered for /explain, at about 700
+	// bytes each. Default decisions.KeepDefault.
+	Decisions int
 	// LongWay has net/http serve what would be plain (see package wire): to rule
 	// the short way out when something is strange, and to hold the two side by side.
 	LongWay bool
@@ -68,6 +72,7 @@ type Gateway struct {
 	current   atomic.Pointer[generation] // in force
 	recorder  *record.Recorder           // nil: nothing is recorded
 	seen      *observe.Metrics
+	decisions *decisions.Log
 	log       *journal
 	quiet     *log.Logger // what net/http says by itself, at debug
 	readiness *readiness
@@ -117,6 +122,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g := &Gateway{
 		opts:      opts,
 		seen:      observe.New(observe.Options{Version: opts.Version, Registry: opts.Registry}),
+		decisions: decisions.New(opts.Decisions),
 		log:       newJournal(opts.Logger),
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,

@@ -67,7 +67,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 	}()
 	classes := make(map[string]config.Class)
 	for _, r := range assemble.Resources(cfg) {
-		if err := p.resource(r, before, g.log.Logger); err != nil {
+		if err := p.resource(r, before, g.log.Logger, remember(g.decisions, r.Upstream.Name)); err != nil {
 			return nil, err
 		}
 		for _, c := range r.Classes {
@@ -95,7 +95,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 
 // resource adds the resource of a new configuration: with its old gate, if there
 // was one, and with its old upstream, if that is as it was.
-func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger) (err error) {
+func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger, tell gate.Option) (err error) {
 	n := &resource{name: r.Upstream.Name, service: r.Upstream, machine: r.Machine}
 	if old := before.find(n.name); old != nil {
 		n.gate = old.gate
@@ -106,7 +106,7 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 			return err
 		}
 	} else {
-		if n.gate, err = gate.New(n.machine); err != nil {
+		if n.gate, err = gate.New(n.machine, tell); err != nil {
 			return err
 		}
 		p.fresh = append(p.fresh, n)

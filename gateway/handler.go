@@ -40,6 +40,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	}
 	due := new(overdue)
 	ask := c.ask(r, named.left)
+	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
 	ask.OnOverdue = due.tell
 	ask.At = c.gate.Now()

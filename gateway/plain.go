@@ -356,6 +356,9 @@ func (x *exchange) head(a wire.Answer) {
 			chunked && f.Is("Content-Length") || connection != nil && wire.Named(connection, f.Name) {
 			continue
 		}
+		if f.Is(httpgate.HeaderRequestID) {
+			delete(x.w.Header(), httpgate.HeaderRequestID) // the upstream's own stands
+		}
 		kept = append(kept, f)
 	}
 	to := x.w.Header()

@@ -28,6 +28,7 @@ const (
 // refuse answers a caller that is not served.
 func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, c *class, refused gate.Refusal) {
 	g.log.refused(r, refused)
+	g.account(r, c, refused)
 	g.decline(w, r, func() { c.answer(w, r, refused) })
 }
 
@@ -88,6 +89,7 @@ func (g *Gateway) unroutable(w http.ResponseWriter, r *http.Request, status int)
 		h := w.Header()
 		h[httpgate.HeaderRung] = []string{httpgate.RungRefusal}
 		h[httpgate.HeaderReason] = []string{reason.BadRequest.String()}
+		h[httpgate.HeaderRequestID] = []string{identify(r)}
 		h["X-Should-Retry"] = []string{"false"}
 		h["Content-Type"] = []string{"application/problem+json"}
 		w.WriteHeader(status)

@@ -17,6 +17,9 @@ import (
 const (
 	HeaderRung   = "Spillway-Rung"
 	HeaderReason = "Spillway-Reason"
+
+	// HeaderRequestID tells requests apart; see RequestID.
+	HeaderRequestID = "X-Request-Id"
 )
 
 // RungRefusal is the last rung of every ladder.
@@ -46,7 +49,7 @@ func AnswerStatus(w http.ResponseWriter, r *http.Request, refused gate.Refusal, 
 	h := w.Header()
 	h[HeaderRung] = rungRefusal
 	h[HeaderReason] = names[refused.Reason]
-	h["X-Request-Id"] = []string{requestID(r)}
+	h[HeaderRequestID] = []string{RequestID(r)}
 	if t.Never {
 		h["X-Should-Retry"] = noRetry
 	}
@@ -159,9 +162,10 @@ func answerGRPC(w http.ResponseWriter, t *told.Telling, after time.Duration) {
 // requestIDMax bounds an id that a caller sent and that is sent back.
 const requestIDMax = 128
 
-// requestID returns the caller's X-Request-Id if it is one, else a new one.
-func requestID(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); id != "" && len(id) <= requestIDMax && printable(id) {
+// RequestID returns the caller's X-Request-Id if it is one, printable ASCII without
+// spaces and at most 128 bytes of it, else a new one that nobody can guess.
+func RequestID(r *http.Request) string {
+	if id := r.Header.Get(HeaderRequestID); id != "" && len(id) <= requestIDMax && printable(id) {
 		return id
 	}
 	return strconv.FormatUint(rand.Uint64()|1<<63, 36)

@@ -26,7 +26,7 @@ type call struct {
 func newCall(permit gate.Permit, w http.ResponseWriter, r *http.Request) *call {
 	c := &call{
 		permit: permit,
-		proto:  r.ProtoMajor, method: r.Method, id: r.Header.Get("X-Request-Id"), contentType: r.Header.Get("Content-Type"),
+		proto:  r.ProtoMajor, method: r.Method, id: r.Header.Get(HeaderRequestID), contentType: r.Header.Get("Content-Type"),
 	}
 	run, ctx := handling.New(r.Context(), permit)
 	c.run, c.request = run, r.WithContext(ctx)
@@ -58,7 +58,7 @@ func (c *call) answer(refused gate.Refusal) {
 	}
 	Answer(w, &http.Request{
 		Method: c.method, ProtoMajor: c.proto,
-		Header: http.Header{"X-Request-Id": {c.id}, "Content-Type": {c.contentType}},
+		Header: http.Header{HeaderRequestID: {c.id}, "Content-Type": {c.contentType}},
 	}, refused)
 }
 
