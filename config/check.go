@@ -99,6 +99,7 @@ func (k *checker) class(c, d Class, at string) {
 		k.report(join(at, "when_full"), "add importance: { key: ..., levels: [...] }, or use drop_oldest", "is displace, but nothing says who is less important")
 	}
 	k.whenFull(c.WhenFull, join(at, "when_full"))
+	k.streams(d, join(at, "streams"))
 	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
 	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))
 }

@@ -17,6 +17,7 @@ type Class struct {
 	MaxDeadline Duration   `yaml:"max_deadline" default:"5m" min:"1ms" max:"24h" large:"1h" doc:"The longest deadline a caller may name; a longer one is cut to it."`
 	Feasible    Switch     `yaml:"feasible" default:"on" doc:"Refuse at once what cannot be answered inside its deadline even by the optimistic prediction."`
 	Abandoned   Abandoned  `yaml:"abandoned" doc:"Work that goes on after its caller was answered."`
+	Streams     Streams    `yaml:"streams" doc:"Answers that go on for long: how many, and how long."`
 	Importance  Importance `yaml:"importance" doc:"An order within the class: who is displaced first."`
 	Tenant      Tenant     `yaml:"tenant" doc:"Whom slots are shared fairly between. Default: one tenant for all."`
 	Clients     ClientRule `yaml:"clients" doc:"What one client may ask of this class, instead of clients at the top of the file and counted apart from it."`

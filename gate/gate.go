@@ -148,3 +148,10 @@ func (g *Gate) abandon(t boundary.Ticket, why reason.Reason) {
 	g.stand(t)
 	g.settle(now, boundary.Abandoned, t)
 }
+
+func (g *Gate) linger(t boundary.Ticket) {
+	now := g.Now()
+	g.mu.Lock()
+	g.machine.Linger(now, t, &g.out)
+	g.settle(now, boundary.Lingered, t)
+}

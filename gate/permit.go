@@ -72,3 +72,13 @@ func (p Permit) Abandon(why reason.Reason) {
 		p.gate.abandon(p.ticket, why)
 	}
 }
+
+// Linger reports that an answer which has begun keeps only its caller busy, who
+// reads more slowly than it comes: what holds the slot is not the work. The slot is
+// given back if the class's streams have room for one more. The permit still has to
+// be finished when the answer ends. It may be called again.
+func (p Permit) Linger() {
+	if p.gate != nil {
+		p.gate.linger(p.ticket)
+	}
+}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -12,20 +13,23 @@ import (
 )
 
 // flow is the body of an answer on its way to the caller. Once it flows no
-// deadline ends it; only its end, the caller's leaving, or idleness: no byte
-// taken from the upstream, because it sends none or because the caller does not
-// read what it is sent.
+// deadline ends it; only its end, the caller's leaving, the longest it may take in
+// all, or idleness: no byte taken from the upstream, because it sends none or because
+// the caller does not read what it is sent. While it is the caller who is waited for
+// it holds nobody's slot, as long as there is room for such.
 type flow struct {
 	x    *exchange
 	src  io.ReadCloser
 	stop func() bool // no longer watches for the caller's leaving; nil: does not yet
 
 	began      unit.Instant
-	switched   bool         // the connection speaks another protocol now
-	watched    atomic.Bool  // it has gone on for long enough that it is watched
-	moved      atomic.Int64 // when a byte last came, in nanoseconds of the gate's time, if watched
-	err        error        // why it broke off
-	next, last *flow        // neighbours in flows
+	switched   bool          // the connection speaks another protocol now
+	watched    atomic.Bool   // it has gone on for long enough that it is watched
+	moved      atomic.Int64  // when a byte last came, in nanoseconds of the gate's time, if watched
+	giving     atomic.Bool   // what came is being given to the caller, if watched
+	look       time.Duration // until it is looked at again
+	err        error         // why it broke off
+	next, last *flow         // neighbours in flows
 
 	mu     sync.Mutex
 	idle   *time.Timer
@@ -68,10 +72,27 @@ func (f *flow) watch() {
 	if !f.x.class.cancel { // else the call ends with its caller by itself
 		f.stop = context.AfterFunc(f.x.in.Context(), func() { f.x.sever(errCallerGone) })
 	}
-	f.idle = time.AfterFunc(f.x.gateway.idle, f.rest)
+	f.look = lingerAfter
+	f.idle = time.AfterFunc(f.look, f.rest)
 }
 
+// lingerAfter is how long a caller may be waited for with a piece of its answer
+// before it is taken for a slow one, and lookMost how long a flow is left alone.
+const (
+	lingerAfter = 50 * time.Millisecond
+	lookMost    = 5 * time.Second
+)
+
+// takes notes that the upstream is waited for.
+func (f *flow) takes() { f.giving.Store(false) }
+
+// touch notes that something came, which is now the caller's to take.
 func (f *flow) touch() {
+	f.giving.Store(true)
+	f.moves()
+}
+
+func (f *flow) moves() {
 	if f.watched.Load() {
 		f.moved.Store(int64(f.x.class.gate.Now()))
 	}
@@ -79,6 +100,7 @@ func (f *flow) touch() {
 
 // Read implements io.Reader.
 func (f *flow) Read(p []byte) (int, error) {
+	f.takes()
 	n, err := f.src.Read(p)
 	if n > 0 {
 		f.touch()
@@ -110,19 +132,29 @@ func (f *flow) Close() error {
 	return f.src.Close()
 }
 
-// rest is called when the flow may have been idle for as long as it may be.
+// rest is called when the flow is to be looked at: whether it has been idle for as
+// long as it may be, or has gone on for as long as it may, or has a slow caller.
 func (f *flow) rest() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return
 	}
-	since := time.Duration(int64(f.x.class.gate.Now()) - f.moved.Load())
-	if left := f.x.gateway.idle - since; left > 0 {
-		f.idle.Reset(left)
+	now := f.x.class.gate.Now()
+	since := time.Duration(int64(now) - f.moved.Load())
+	left := cmp.Or(f.x.class.cfg.Streams.Idle.D(), f.x.gateway.idle) - since
+	if most := f.x.class.cfg.Streams.Total.D(); most > 0 {
+		left = min(left, most-now.Sub(f.began))
+	}
+	if left <= 0 {
+		f.x.cutIdle()
 		return
 	}
-	f.x.cutIdle()
+	if f.giving.Load() && since >= lingerAfter {
+		f.x.permit.Linger()
+	}
+	f.look = min(2*f.look, lookMost)
+	f.idle.Reset(min(left, f.look))
 }
 
 // tunnel is the flow of a connection that was switched to another protocol:
@@ -135,6 +167,7 @@ type tunnel struct {
 // Read implements io.Reader. The end of one direction is not the end of the
 // exchange.
 func (t *tunnel) Read(p []byte) (int, error) {
+	t.takes()
 	n, err := t.src.Read(p)
 	if n > 0 {
 		t.touch()
@@ -146,7 +179,7 @@ func (t *tunnel) Read(p []byte) (int, error) {
 func (t *tunnel) Write(p []byte) (int, error) {
 	n, err := t.w.Write(p)
 	if n > 0 {
-		t.touch()
+		t.moves()
 	}
 	return n, err
 }

@@ -279,6 +279,7 @@ func (x *exchange) pass(a wire.Answer) error {
 		return x.passChunks(conn)
 	}
 	for {
+		x.body.takes()
 		p, err := conn.Next()
 		if len(p) > 0 {
 			x.body.touch()

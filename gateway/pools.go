@@ -46,6 +46,7 @@ type slotState struct {
 	Borrow     int   `json:"borrow"`
 	Running    int64 `json:"running"`
 	Abandoned  int64 `json:"abandoned"`
+	Streams    int   `json:"streams"` // part of running, without a slot
 }
 
 type roomState struct {
@@ -108,7 +109,7 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 func stateOf(resource string, s *boundary.ClassState, items []boundary.ItemState) poolState {
 	p := poolState{
 		Resource: resource, Class: s.Name,
-		Slots: slotState{s.Used, s.Slots, s.Borrow, s.Tally.Running, s.Tally.Abandoned},
+		Slots: slotState{s.Used, s.Slots, s.Borrow, s.Tally.Running, s.Tally.Abandoned, s.Streams},
 		Room: roomState{
 			Waiting: s.Waiting, Blocked: s.Blocked, Bytes: s.WaitingBytes,
 			Bound: s.Bound, BoundFrom: s.BoundFrom,
@@ -149,6 +150,8 @@ func whyOf(it *boundary.ItemState, s *boundary.ClassState) string {
 		return "all slots of the upstream are held"
 	case "blocked":
 		return "the waiting room is full"
+	case "streaming":
+		return "its answer flows without a slot"
 	case "abandoned":
 		return "its caller was answered or has gone, the upstream has not answered"
 	}
@@ -158,8 +161,8 @@ func whyOf(it *boundary.ItemState, s *boundary.ClassState) string {
 // write renders the pool as text.
 func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "%s / %s%s\n", p.Resource, p.Class, p.note())
-	fmt.Fprintf(w, "  slots     %d of %d held (%d running, %d abandoned), may borrow %d\n",
-		p.Slots.Used, p.Slots.Guaranteed, p.Slots.Running, p.Slots.Abandoned, p.Slots.Borrow)
+	fmt.Fprintf(w, "  slots     %d of %d held (%d running, %d abandoned), %d streams, may borrow %d\n",
+		p.Slots.Used, p.Slots.Guaranteed, p.Slots.Running-int64(p.Slots.Streams), p.Slots.Abandoned, p.Slots.Streams, p.Slots.Borrow)
 	fmt.Fprintf(w, "  waiting   %d of %d (bound from %s), %d blocked, %d bytes, oldest %s ms, allowed wait %s ms\n",
 		p.Room.Waiting, p.Room.Bound, p.Room.BoundFrom, p.Room.Blocked, p.Room.Bytes, number(p.Room.OldestWaitMS), number(p.Room.AllowedWaitMS))
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",

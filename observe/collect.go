@@ -39,6 +39,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 		{&waitingSize, float64(c.WaitingBytes)},
 		{&oldest, c.OldestWait.Seconds()},
 		{&running, float64(c.Tally.Running)},
+		{&streaming, float64(c.Streams)},
 		{&abandoned, float64(c.Tally.Abandoned)},
 		{&slotsUsed, float64(c.Used)},
 		{&slotsLimit, float64(c.Slots)},

@@ -25,9 +25,10 @@ var (
 	blocked     = Definition{"spillway_blocked", "gauge", perClass, "Producers held before a full waiting room; part of spillway_waiting."}
 	waitingSize = Definition{"spillway_waiting_bytes", "gauge", perClass, "What waiting requests retain in memory."}
 	oldest      = Definition{"spillway_oldest_wait_seconds", "gauge", perClass, "How long the oldest waiting request has waited."}
-	running     = Definition{"spillway_running", "gauge", perClass, "Requests that hold a slot and whose caller waits or reads."}
+	running     = Definition{"spillway_running", "gauge", perClass, "Requests whose caller waits or reads. They hold a slot each, but for spillway_streams."}
+	streaming   = Definition{"spillway_streams", "gauge", perClass, "Answers that flow without a slot; part of spillway_running."}
 	abandoned   = Definition{"spillway_abandoned", "gauge", perClass, "Work that goes on, and holds its slot, although its caller was answered or has gone."}
-	slotsUsed   = Definition{"spillway_slots_used", "gauge", perClass, "Slots held: spillway_running plus spillway_abandoned."}
+	slotsUsed   = Definition{"spillway_slots_used", "gauge", perClass, "Slots held: spillway_running without spillway_streams, plus spillway_abandoned."}
 	slotsLimit  = Definition{"spillway_slots_limit", "gauge", perClass, "Slots that the class is guaranteed."}
 	slotsBorrow = Definition{"spillway_slots_borrow", "gauge", perClass, "Idle slots of other classes that the class may use besides."}
 	utilisation = Definition{"spillway_utilisation_ratio", "gauge", perClass, "Slots held as a part of those guaranteed; above 1 while it borrows."}
@@ -52,7 +53,7 @@ var (
 	draining    = Definition{"spillway_draining", "gauge", nil, "1 while nothing new is taken in because the process is about to end."}
 	buildInfo   = Definition{"spillway_build_info", "gauge", []string{"version", "goversion"}, "Always 1; what is running."}
 	definitions = []*Definition{
-		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &abandoned,
+		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &streaming, &abandoned,
 		&slotsUsed, &slotsLimit, &slotsBorrow, &utilisation, &bound, &allowedWait, &holding,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
@@ -114,7 +115,7 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`why`"+` | `+"`ejected`, `unhealthy`"+` |
 | `+"`source`"+` | `+"`mtls`, `jwt`, `key`, `proxy`, `nobody`"+` |
 | `+"`failure`"+` | `+"`malformed`, `algorithm`, `unknown_key`, `signature`, `expired`, `not_yet`, `audience`, `issuer`, `revoked`, `unavailable`"+` |
-| `+"`claim`"+` | `+"`class`, `tenant`, `importance`, `deadline`, `attempt`"+` |
+| `+"`claim`"+` | `+"`class`, `tenant`, `importance`, `deadline`"+` |
 | `+"`tenant`"+` | at most %d of a class, escaped and cut to %d bytes, and `+"`other`"+`: a tenant gets a label of its own once it is behind 1 %% of what its class is offered, and keeps it |
 
 However many tenants and paths callers make up, the number of series stays, and so does the size of a scrape: under 1 MiB for a hundred classes.

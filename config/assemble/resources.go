@@ -60,9 +60,12 @@ func class(c config.Class) boundary.Class {
 		Deadline:      c.Deadline.D(),
 		DeadlineMax:   c.MaxDeadline.D(),
 		AdmitHopeless: !c.Feasible.On(),
-		HoldAtMost:    c.Abandoned.HoldAtMost.D(),
-		Mode:          mode(c.Mode),
-		Call:          boundary.Call{Timeout: c.Call.Timeout.D(), Cancel: c.Abandoned.Cancel.On()},
+		Streams: boundary.Streams{
+			Most: c.Streams.MostOf(c.Slots), PerTenant: c.Streams.PerTenant, After: c.Streams.After.D(),
+		},
+		HoldAtMost: c.Abandoned.HoldAtMost.D(),
+		Mode:       mode(c.Mode),
+		Call:       boundary.Call{Timeout: c.Call.Timeout.D(), Cancel: c.Abandoned.Cancel.On()},
 	}
 }
 

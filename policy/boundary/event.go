@@ -22,9 +22,10 @@ const (
 	Drained
 	Reconfigured
 	Operated
+	Lingered
 )
 
-var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate"}
+var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate", "linger"}
 
 // String returns the event's name as scripts write it.
 func (k EventKind) String() string { return eventNames[k] }
