@@ -102,8 +102,8 @@ func live(t *testing.T, cfg *config.Config) ([]boundary.ClassState, *report.Repo
 }
 
 // What a live gateway in shadow counted is what the simulator says of its
-// recording, whether that is played in shadow too or in force. Only what the
-// recording rounds, and the instant at which a caller hangs up, can differ.
+// recording, whether that is played in shadow too or in force. That they agree to
+// the request where instants are the same is test/script's to show.
 func TestSimulationOfARecordingAgreesWithTheShadow(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(service))
 	defer upstream.Close()
@@ -161,12 +161,15 @@ func replay(t *testing.T, cfg *config.Config, path string, mode config.ModeKind)
 	return result.Report
 }
 
-// agrees allows one in a hundred, and two.
+// agrees allows one in twenty of all requests, and five: which of two reasons a
+// request is refused for in a full moment may hang on a microsecond, and the
+// recording has its own clock. A shadow that did not follow the policy would be
+// off by half.
 func agrees(t *testing.T, what string, counted *tally.Tally, replayed map[string]int64) {
 	t.Helper()
 	for why, n := range counted.Answered {
 		name := reason.Reason(why).String()
-		if math.Abs(float64(n-replayed[name])) > 0.01*float64(counted.Offered)+2 {
+		if math.Abs(float64(n-replayed[name])) > 0.05*float64(counted.Offered)+5 {
 			t.Errorf("%s: the shadow counted %d %s, the simulator has %d (%+v, %v)", what, n, name, replayed[name], counted.Answered, replayed)
 		}
 	}
