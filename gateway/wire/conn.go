@@ -121,16 +121,18 @@ func (c *conn) panicked(v any) {
 }
 
 // send writes to the caller.
-func (c *conn) send(b ...[]byte) error {
+func (c *conn) send(pieces ...[]byte) error {
 	c.turn(writing)
 	defer c.turn(busy)
-	if len(b) == 1 {
-		_, err := c.Conn.Write(b[0])
-		return err
+	for _, p := range pieces {
+		if len(p) == 0 {
+			continue
+		}
+		if _, err := c.Conn.Write(p); err != nil {
+			return err
+		}
 	}
-	buffers := net.Buffers(b)
-	_, err := buffers.WriteTo(c.Conn)
-	return err
+	return nil
 }
 
 // replayed is a connection that is handed over with what was read from it.
