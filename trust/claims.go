@@ -121,10 +121,11 @@ func (c *Counts) EachFailed(f func(source, why string, n int64)) {
 	}
 }
 
-// EachLowered calls f with every claim and its count, in a fixed order.
+// EachLowered calls f with every claim that can be lowered and its count, in a
+// fixed order. An attempt is not among them: what it claims is lower already.
 func (c *Counts) EachLowered(f func(claim string, n int64)) {
-	for i := range c.Lowered {
-		f(Claim(i).String(), c.Lowered[i].Load())
+	for i := range ClaimAttempt {
+		f(i.String(), c.Lowered[i].Load())
 	}
 }
 
