@@ -12,7 +12,7 @@ import (
 type CORS struct {
 	Origins     Words      `yaml:"origins" items:"100" doc:"Origins whose pages may read the gateway's own answers, such as a refusal with its Retry-After: https://shop.example, https://*.shop.example for every name below, or * for any. Default: none; a page then sees a network error where the gateway refuses."`
 	Credentials Switch     `yaml:"credentials" default:"off" doc:"Whether pages of these origins may read them where they send cookies along."`
-	Expose      Switch     `yaml:"expose" default:"on" doc:"Whether answers to pages name Spillway-Rung, Spillway-Reason, Retry-After and X-Should-Retry in Access-Control-Expose-Headers, without which scripts cannot read them."`
+	Expose      Switch     `yaml:"expose" default:"on" doc:"Whether answers to pages name Spillway-Rung, Spillway-Reason, Retry-After, X-Should-Retry and X-Request-Id in Access-Control-Expose-Headers, without which scripts cannot read them."`
 	Preflights  Preflights `yaml:"preflights" default:"forward" doc:"forward: the service answers the browser's question before a request, as a request like any other. answer: the gateway does, for these origins, whatever is shed: it is neither offered nor forwarded."`
 	Methods     Words      `yaml:"methods" items:"100" doc:"With preflights: answer: the methods that pages may use. Default: GET, HEAD, POST, PUT, PATCH, DELETE."`
 	Headers     Words      `yaml:"headers" items:"100" doc:"With preflights: answer: the request headers that pages may send, or * for those that they ask for. Default: *."`

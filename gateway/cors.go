@@ -13,7 +13,7 @@ import (
 // of our own is readable for the origins of the configuration.
 
 // exposed are the headers that the gateway adds to answers, or answers with.
-var exposed = []string{"Spillway-Rung, Spillway-Reason, Retry-After, X-Should-Retry"}
+var exposed = []string{"Spillway-Rung, Spillway-Reason, Retry-After, X-Should-Retry, X-Request-Id"}
 
 const (
 	headerExpose = "Access-Control-Expose-Headers"

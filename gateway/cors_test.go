@@ -16,7 +16,7 @@ func TestPagesOfOtherOrigins(t *testing.T) {
 		}
 	}
 	const shop, other = "https://shop.example", "https://other.example"
-	const ours = "Spillway-Rung, Spillway-Reason, Retry-After, X-Should-Retry"
+	const ours = "Spillway-Rung, Spillway-Reason, Retry-After, X-Should-Retry, X-Request-Id"
 	h := start(t, "cors: { origins: [\"https://shop.example\"], credentials: on }\n  all: { match: { path: [/a, /exposes] }, slots: 2 }", service)
 	for _, tt := range []struct {
 		name, path, origin string
