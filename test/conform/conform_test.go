@@ -144,6 +144,8 @@ func raw(text string, answers int, half bool) func(*testing.T, string) string {
 				fmt.Fprintf(&told, "broken off\n")
 				return told.String()
 			}
+			// The gateway ends a connection after a transfer coding (RFC 9112, 6.1).
+			res.Close = res.Close && !strings.Contains(text, "Transfer-Encoding")
 			told.WriteString(tell(res, body))
 			if half && res.StatusCode >= 200 {
 				c.(*net.TCPConn).CloseWrite()
