@@ -12,7 +12,7 @@ import (
 func Arms(o Options) []Setting {
 	var arms []Setting
 	for _, group := range [](func(Options) []Setting){
-		boundArms, classArms, fullArms, deadlineArms, orderArms, producerArms, nestedArms,
+		boundArms, classArms, fullArms, deadlineArms, orderArms, producerArms, nestedArms, outwardArms,
 	} {
 		arms = append(arms, group(o)...)
 	}
@@ -24,9 +24,6 @@ func NotYet() map[string]string {
 	return map[string]string{
 		"full-persist":         "jobs: a 202 that is on disk",
 		"producers-breaker":    "call policies: a breaker",
-		"outward-edge":         "a client limit at the edge",
-		"outward-latency":      "admission by measured latency",
-		"outward-balancer":     "a load balancer that is told to stop sending",
 		"outward-cheaper-mode": "ladders",
 	}
 }
@@ -201,6 +198,7 @@ func Predictions(o Options) []lab.Prediction {
 		return p // no lasting overload, or other work: what is said of one does not hold
 	}
 	allowed := budget - inMs(o.Service.Mean())
+	p = append(p, outwardPredictions(o)...)
 	return append(p,
 		lab.Expect("bound-derived-varied", "queue_wait_p99_ms", lab.AtMost, 1.5*allowed, "where work varies, the wait is still about what was allowed"),
 		lab.Expect("bound-derived-varied", "p99_ms", lab.AtLeast, 1.5*budget, "but the budget is not kept: it left service its mean, and no bound shortens a long call"),

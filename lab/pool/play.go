@@ -91,6 +91,12 @@ func (s Setting) scenario(seed uint64, meta report.Meta) (sim.Scenario, error) {
 		}
 		sc.Streams = append(sc.Streams, sim.Stream{Source: source, Class: st.Class, Callers: callers})
 	}
+	if s.Edge != nil {
+		res.Boundary.Clients = s.Edge.rule()
+	}
+	if s.Balancer != nil {
+		s.Balancer.balance(&sc, s.Classes)
+	}
 	return sc, nil
 }
 

@@ -113,7 +113,7 @@ func TestOtherFigures(t *testing.T) {
 // The JSON's fields are a contract: the golden file holds those of one arm.
 func TestTheJSONIsTheContract(t *testing.T) {
 	o := Defaults()
-	o.Arms, o.Seconds = []string{"full-block", "bound-derived", "full-persist"}, 2
+	o.Arms, o.Seconds = []string{"full-block", "bound-derived", "outward-balancer", "full-persist"}, 2
 	d, err := Run(o, "", report.Meta{Version: "test", Command: "spillway lab pool"}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -169,6 +169,33 @@ func TestReasonsAtAdmissionAreThoseThatVerifyKnows(t *testing.T) {
 		r := reason.Reason(i)
 		if listed := strings.Contains(string(text), `"`+r.String()+`"`) && r != reason.Served; listed != r.AtAdmission() {
 			t.Errorf("%v: at admission %v, in verify's list %v", r, r.AtAdmission(), listed)
+		}
+	}
+}
+
+// Whatever the copies shed, the balancer sends each request to one of them, and
+// to those that are ready alone unless none is.
+func TestTheBalancerSendsToCopiesThatAreReady(t *testing.T) {
+	var all []workload.Arrival
+	for i := range 60 {
+		all = append(all, workload.Arrival{N: int64(i)})
+	}
+	for name, c := range map[string]struct {
+		ready []bool
+		want  [3]int
+	}{
+		"all":  {[]bool{true, true, true}, [3]int{20, 20, 20}},
+		"two":  {[]bool{true, false, true}, [3]int{30, 0, 30}},
+		"one":  {[]bool{false, false, true}, [3]int{0, 0, 60}},
+		"none": {[]bool{false, false, false}, [3]int{20, 20, 20}},
+	} {
+		b := &balancer{Source: workload.Slice(all), copies: []workload.Name{1, 2, 3}, is: c.ready}
+		var got [3]int
+		for a := (workload.Arrival{}); b.Next(&a); {
+			got[a.Class-1]++
+		}
+		if got != c.want {
+			t.Errorf("%s ready: requests went %v, want %v", name, got, c.want)
 		}
 	}
 }

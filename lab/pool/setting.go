@@ -80,6 +80,11 @@ type Setting struct {
 	Stages  []Stage  `json:"stages"`
 	// Layers are how often each layer of callers tries, outermost first.
 	Layers []int `json:"layers"`
+	// Edge limits each client, before the pool; nil: nobody does.
+	Edge *Edge `json:"edge,omitempty"`
+	// Balancer spreads the first stream over the classes; nil: it goes where it
+	// says.
+	Balancer *Balancer `json:"balancer,omitempty"`
 
 	law workload.Service
 }

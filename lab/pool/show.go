@@ -62,6 +62,19 @@ func (d *Document) findings() report.Strings {
 		say("Nested: three layers of three attempts make %s calls of one, %s with a retry budget; plan says %s.",
 			report.Format(r[0].CallsPerCaller), report.Format(r[1].CallsPerCaller), report.Format(report.Number(d.Plan.AmplificationMax)))
 	}
+	if r, ok := got("outward-edge-none", "outward-edge"); ok && r[0].Tenants["client-1"] != nil {
+		say("At the edge: beside one greedy client a modest one gets %s; with a limit of each client's share at the edge %s, and the greedy %s. What it costs: %s of the slots used instead of %s, for a share that is not asked for is nobody's.",
+			rate(r[0].Tenants["client-1"].GoodputPerS), rate(r[1].Tenants["client-1"].GoodputPerS), rate(r[1].Tenants["greedy"].GoodputPerS),
+			percent(r[1].Utilisation), percent(r[0].Utilisation))
+	}
+	if r, ok := got("outward-latency-none", "outward-latency"); ok {
+		say("At a door that believes in four times the workers: %s in budget; %s where it refuses by measured latency, which is less than the pool can do: who knows its size loses nothing.",
+			rate(r[0].InBudgetPerS), rate(r[1].InBudgetPerS))
+	}
+	if r, ok := got("outward-balancer-deaf", "outward-balancer", "outward-balancer-all-deaf", "outward-balancer-all"); ok {
+		say("At a balancer: where one of four copies is too small, readiness that follows shedding serves %s instead of %s; where all are overloaded alike it serves %s instead of %s, for those that are not ready idle.",
+			rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), rate(r[3].GoodputPerS), rate(r[2].GoodputPerS))
+	}
 	return append(f, d.Score())
 }
 

@@ -78,7 +78,11 @@ func (f figures) account(path string, c *account, seconds float64) {
 			calls++
 		}
 		if a.begun >= 0 {
-			held += float64(max(0, min(a.done, end)-max(a.begun, 0)))
+			from := a.begun
+			if a.started { // it holds its slot from then on, also in the pool's own line
+				from = min(from, a.row.started)
+			}
+			held += float64(max(0, min(a.done, end)-max(from, 0)))
 		}
 	}
 	for _, n := range c.slots {
