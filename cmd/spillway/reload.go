@@ -92,6 +92,7 @@ func obey(ctx context.Context, g *gateway.Gateway) (stop func()) {
 			select {
 			case s := <-told: // what comes of it is logged
 				if s == syscall.SIGHUP {
+					g.ReloadCertificates()
 					g.Reload("SIGHUP")
 				} else {
 					g.OperateMarked("signal")

@@ -23,7 +23,8 @@ func newServe() *cobra.Command {
 		Long: `Serve is a reverse proxy for HTTP/1.1, HTTP/2, gRPC, server-sent events and WebSocket that
 decides at the moment of submission what is served, what waits and what is refused. It
 drains on SIGTERM or interrupt, and takes a changed file over by itself, on SIGHUP and on
-POST /reload. Health, metrics and what waits are on the admin listener.`,
+POST /reload. On SIGUSR2 it starts itself anew, as the file that its path names by then, hands
+over its sockets and finishes what it has: no connection is refused. Health, metrics and what waits are on the admin listener.`,
 		Example: `  spillway serve --upstream http://127.0.0.1:9001 --slots 40
   spillway serve -c spillway.yaml
   spillway serve -c spillway.yaml --record traffic.rec   # for sim --trace traffic.rec
@@ -64,6 +65,7 @@ POST /reload. Health, metrics and what waits are on the admin listener.`,
 				return usage(err)
 			}
 			defer obey(c.Context(), g)()
+			defer succession(c.Context(), g)()
 			return failed(g.Serve(c.Context()))
 		},
 	}

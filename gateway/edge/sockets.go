@@ -69,7 +69,7 @@ func Inherit() (*Sockets, error) {
 			return s, nil // a grandchild's: the descriptors are not there
 		}
 		s.ready = os.NewFile(firstInherited, "ready")
-		syscall.CloseOnExec(firstInherited)
+		closeOnExec(firstInherited)
 		s.adopt(firstInherited+1, from.Names)
 		return s, nil
 	}
@@ -93,7 +93,7 @@ func Inherit() (*Sockets, error) {
 
 func (s *Sockets) adopt(first int, names []string) {
 	for i, name := range names {
-		syscall.CloseOnExec(first + i)
+		closeOnExec(first + i)
 		s.left = append(s.left, named{name, os.NewFile(uintptr(first+i), name)})
 	}
 }
@@ -200,7 +200,7 @@ func listenUnix(path string, mode fs.FileMode) (net.Listener, error) {
 		return nil, err
 	}
 	c := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
-		if e := raw.Control(func(fd uintptr) { err = syscall.Fchmod(int(fd), uint32(mode.Perm())) }); e != nil {
+		if e := raw.Control(func(fd uintptr) { err = chmodSocket(fd, mode) }); e != nil {
 			return e
 		}
 		return err
