@@ -260,11 +260,11 @@ func TestCurl(t *testing.T) {
 
 var (
 	dates = regexp.MustCompile(`(?mi)^date: .*\n`)
-	mine  = regexp.MustCompile(`(?mi)^(spillway-rung|spillway-reason|x-request-id): .*\n`)
+	mine  = regexp.MustCompile(`(?mi)^(spillway-rung|spillway-reason|x-request-id|connection): .*\n`)
 )
 
-// normal puts header lines into one order and strikes off what is ours and the
-// date.
+// normal puts header lines into one order and strikes off what is ours, the date,
+// and what is said of the connection.
 func normal(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = mine.ReplaceAllString(dates.ReplaceAllString(s, ""), "")

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// theirs are the headers of a request that the gateway adds for the service, and
+// ours are the headers of a request that the gateway adds for the service, and
 // of an answer that it adds for the caller.
 var ours = map[string]bool{
 	"X-Forwarded-For": true, "X-Forwarded-Host": true, "X-Forwarded-Proto": true, "X-Envoy-Expected-Rq-Timeout-Ms": true,
-	"Spillway-Rung": true, "Spillway-Reason": true, "X-Request-Id": true,
+	"Spillway-Rung": true, "Spillway-Reason": true, "X-Request-Id": true, "Access-Control-Expose-Headers": true,
 }
 
 // service is what is called, directly and through the gateway. It tells in the
