@@ -52,6 +52,15 @@ func TestADiffSaysWhatNeedsARestart(t *testing.T) {
 	if want := []string{"listen: [{ address: :8080 }] -> [{ address: :8081 }]: needs a restart"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for key, want := range map[string]bool{
+		"admin: \"127.0.0.1:1\"": true, "log: { level: warn }": true, "limits: { header: 8KiB }": true,
+		"limits: { body: 8KiB }": false, "admin: { open_health: off }": false, "reload: { watch: off }": false, "ready: { shedding: 50% }": false,
+	} {
+		changes := Diff(must(Parse("old", []byte(oneClass))), must(Parse("new", []byte(key+"\n"+oneClass))))
+		if len(changes) == 0 || changes[0].Restart != want {
+			t.Errorf("%s: %v; needs a restart: want %v", key, changes, want)
+		}
+	}
 }
 
 // A password and the content of a file are never shown, but that they changed is.
