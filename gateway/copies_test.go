@@ -339,3 +339,44 @@ func writeCA(t *testing.T, s *httptest.Server) string {
 	}
 	return path
 }
+
+// A reload that concerns the copies' slots alone keeps what is known of them; one that
+// moves the upstream begins anew, and whoever runs at an old copy ends there.
+func TestAReloadKeepsWhatIsKnownOfCopies(t *testing.T) {
+	b := newBlocker()
+	one, two := newCopy(t, b.ServeHTTP), newCopy(t, nil)
+	now := fmt.Sprintf("urls: [\"http://%s\"], slots: 4", one.address)
+	load := func() (*config.Config, error) {
+		return config.Parse("test.yaml", []byte("version: 1\nupstreams: { app: { "+now+" } }\nclasses: { all: { slots: 4 } }\n"))
+	}
+	cfg, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := startConfig(t, cfg, func(o *gateway.Options) { o.Load = load })
+	first := make(chan got, 1)
+	go func() { first <- h.get("/") }()
+	<-b.began
+	now = fmt.Sprintf("urls: [\"http://%s\"], slots: 6", one.address)
+	if _, err := h.Reload("test"); err != nil {
+		t.Fatal(err)
+	}
+	if c := h.copies()[one.address]; c.InFlight != 1 {
+		t.Errorf("%+v; one is in flight", c)
+	}
+	now = fmt.Sprintf("urls: [\"http://%s\"], slots: 6", two.address)
+	if _, err := h.Reload("test"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, h.get("/"), 200, "served", "primary")
+	if two.calls.Load() != 1 || one.calls.Load() != 1 {
+		t.Errorf("%d calls at the old copy, %d at the new", one.calls.Load(), two.calls.Load())
+	}
+	b.let <- struct{}{}
+	want(t, <-first, 200, "served", "primary")
+	now = "url: \"https://127.0.0.1:1\", tls: { ca: nowhere.pem }"
+	if _, err := h.Reload("test"); err == nil || !strings.Contains(err.Error(), "nowhere.pem") {
+		t.Errorf("a file of TLS that is not there: %v", err)
+	}
+	want(t, h.get("/"), 200, "served", "primary")
+}

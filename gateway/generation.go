@@ -60,9 +60,10 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 	if p.trust, err = newTrusting(cfg, before.trust); err != nil {
 		return nil, err
 	}
+	made := p // a return with an error forgets p
 	defer func() {
 		if err != nil {
-			p.discard()
+			made.discard()
 		}
 	}()
 	classes := make(map[string]config.Class)
