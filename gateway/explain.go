@@ -32,8 +32,12 @@ func sign(h http.Header, r *http.Request) {
 	}
 }
 
-// remember has the gate of an upstream tell why it decides as it does.
+// remember has the gate of an upstream tell why it decides as it does, if there is
+// a log.
 func remember(log *decisions.Log, upstream string) gate.Option {
+	if log == nil {
+		return func(*gate.Gate) {}
+	}
 	return gate.WithCases(func(class, id string, x *boundary.Case) { log.Add(upstream, class, id, x) })
 }
 

@@ -40,6 +40,15 @@ const answerMost = 64 << 20
 // ask posts to a path of the admin listener and decodes its answer into doc,
 // whose status it returns. Answers that are no JSON are errors.
 func (a *adminClient) ask(ctx context.Context, path string, doc any) (status int, err error) {
+	return a.do(ctx, http.MethodPost, path, doc)
+}
+
+// get is ask for what changes nothing.
+func (a *adminClient) get(ctx context.Context, path string, doc any) (status int, err error) {
+	return a.do(ctx, http.MethodGet, path, doc)
+}
+
+func (a *adminClient) do(ctx context.Context, method, path string, doc any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	client, base, err := a.client()
@@ -47,7 +56,7 @@ func (a *adminClient) ask(ctx context.Context, path string, doc any) (status int
 		return 0, usage(err)
 	}
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, base+path, nil)
 	if err != nil {
 		return 0, usage(err)
 	}

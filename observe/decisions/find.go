@@ -34,6 +34,9 @@ const stretch = 64
 // Find returns the decisions that match, the newest first. It looks at all that
 // are kept, and holds nobody up for longer than a few of them take.
 func (l *Log) Find(q Query) []Decision {
+	if l == nil {
+		return []Decision{}
+	}
 	limit := min(cmp.Or(max(q.Limit, 0), LimitDefault), LimitMost)
 	var found []entry
 	for from := 0; from < len(l.entries); from += stretch {
