@@ -245,7 +245,7 @@ func TestAnotherURLKeepsTheGateAndWhatRuns(t *testing.T) {
 // answered by the service.
 func TestAThousandReloadsUnderLoadLoseNobody(t *testing.T) {
 	app, store := serviceAt(t, says("app")), serviceAt(t, says("store"))
-	config := func(i int) string {
+	classes := func(i int) string {
 		a := fmt.Sprintf("  a: { match: { path: /a }, upstream: %s, slots: %d, memory: { limit: 8MiB } }\n", []string{"app", "store"}[i/2%2], 1+i%3)
 		b := "  b: { match: { path: /b }, upstream: app, slots: 2, tenant: { key: \"header:X-Tenant\", policy: " + []string{"rr", "drr"}[i/3%2] + " } }\n"
 		rest := "  rest: { match: { path: \"/*\" }, upstream: store, slots: 2 }\n"
@@ -257,11 +257,20 @@ func TestAThousandReloadsUnderLoadLoseNobody(t *testing.T) {
 		}
 		return a + b + rest
 	}
-	r := startFile(t, app, store, config(1))
+	const period = 60 // after which the configurations repeat
+	var all []*config.Config
+	for i := range period {
+		cfg, err := config.Parse("test.yaml", []byte(fileOf(app, store, classes(i))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, cfg)
+	}
+	r := startFile(t, app, store, classes(1))
 	var ended atomic.Bool
 	var callers sync.WaitGroup
 	var sent, lost atomic.Int64
-	for i := range 4 {
+	for i := range 3 {
 		callers.Go(func() {
 			client := &http.Client{Transport: &http.Transport{}, Timeout: soon}
 			defer client.CloseIdleConnections()
@@ -283,7 +292,9 @@ func TestAThousandReloadsUnderLoadLoseNobody(t *testing.T) {
 		reloads = 100
 	}
 	for i := range reloads {
-		r.reload(fileOf(app, store, config(i)))
+		if _, err := r.Reconfigure(all[i%period], "test"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	ended.Store(true)
 	callers.Wait()
