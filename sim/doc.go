@@ -24,7 +24,8 @@
 //	boundary  runs, refuses or lets wait (Scenario.Unprotected leaves it out)
 //	upstream  so many slots, and a line without end, first come first served,
 //	          for what it is sent beyond them; work whose caller is gone goes
-//	          on to its end unless the upstream notices
+//	          on to its end unless the upstream notices. Of several copies
+//	          policy/spread chooses one, as it does for the gateway
 //
 // Every attempt is a request of its own to boundary and report, as it is to a
 // live gateway; [Callers] in the result joins the attempts of one caller again.
