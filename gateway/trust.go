@@ -144,6 +144,9 @@ func (w *caller) lower(c *class, r *http.Request, q *gate.Request, usual time.Du
 		return
 	}
 	w.tenant(c, r, q)
+	if c.cfg.Session.Key.Kind == config.FromIdentity && w.identity.Verified() {
+		q.Session = gate.SessionKey(w.identity.Name)
+	}
 	if !c.importance.IsZero() {
 		granted, lowered := w.grant.Importance(q.Importance, c.levels)
 		if q.Importance = granted; lowered {
