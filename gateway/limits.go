@@ -11,11 +11,13 @@ import (
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/gateway/wire"
+	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // guarded returns the gateway behind its limits: what Serve serves.
 func (g *Gateway) guarded() *edge.Guard {
+	g.seen.Edge = g.atEdge
 	return &edge.Guard{
 		Handler: g,
 		Refuse:  g.beyond,
@@ -28,6 +30,15 @@ func (g *Gateway) guarded() *edge.Guard {
 			return held
 		},
 		Ending: func() bool { return g.seen.Draining.Load() || g.succeeded.Load() },
+	}
+}
+
+// atEdge is what metrics show of connections and limits.
+func (g *Gateway) atEdge() observe.Edge {
+	return observe.Edge{
+		Connections: int64(g.caps.Open()),
+		Refused:     [2]int64{g.caps.RefusedTotal.Load(), g.caps.RefusedAddress.Load()},
+		Limited:     [4]int64{g.guard.HeaderCount.Load(), g.guard.TooLarge.Load(), g.guard.SlowBody.Load(), g.guard.Resets.Load()},
 	}
 }
 
@@ -48,7 +59,10 @@ func (g *Gateway) limit(cfg *config.Config) {
 
 // keyHeaders are the header fields by which the configuration decides.
 func keyHeaders(cfg *config.Config) map[string]bool {
-	keys := make(map[string]bool)
+	keys := map[string]bool{
+		http.CanonicalHeaderKey(cfg.Trust.JWT.Header):  true,
+		http.CanonicalHeaderKey(cfg.Trust.Keys.Header): true,
+	}
 	for _, c := range cfg.Classes {
 		for _, k := range []config.Key{c.Tenant.Key, c.Tenant.Cost, c.Session.Key, c.Importance.Key} {
 			if k.Kind == config.FromHeader {

@@ -47,6 +47,8 @@ type Metrics struct {
 	Recorded func() (written, lost int64)
 	// Unready is shown as spillway_ready.
 	Unready atomic.Bool
+	// Edge, set before the first scrape or never, is asked at each one.
+	Edge func() Edge
 	// Reloads is shown as spillway_config_*.
 	Reloads Reloads
 	// Callers is what is known of those who ask.
@@ -143,6 +145,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.add(&buildInfo, 1, m.version, runtime.Version())
 	s.add(&ready, truth(!m.Unready.Load()))
 	s.reloads(&m.Reloads)
+	if m.Edge != nil {
+		s.edge(m.Edge())
+	}
 	s.callers(&m.Callers)
 	if m.Copies != nil {
 		s.copies(m.Copies())

@@ -57,7 +57,8 @@ var (
 		&slotsUsed, &slotsLimit, &slotsBorrow, &utilisation, &bound, &allowedWait, &holding,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
-		&ready, &operatorLeft, &reloads, &reloadGood, &reloadTime, &configDigest,
+		&ready, &operatorLeft, &edgeConnections, &edgeRefused, &edgeLimited,
+		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
 		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
 		&overrideLeft,
@@ -108,6 +109,7 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`class`"+` | the classes' names |
 | `+"`reason`"+` | the closed set of reasons (`+"`docs/reasons/`"+`); those that never happened are left out |
 | `+"`rung`"+` | `+"`primary`, `refusal`, `none`"+`, and the cheaper rungs of the configuration |
+| `+"`limit`"+` | the keys of `+"`limits`"+` in the configuration that count |
 | `+"`from`"+` | which rule gave the bound its value |
 | `+"`mode`"+` | `+"`enforce`, `percent`, `shadow`, `off`"+` |
 | `+"`copy`"+` | the copies of the configuration, or the addresses that their names have; at most 256 of an upstream |
