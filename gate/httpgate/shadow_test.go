@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,12 +30,13 @@ func TestAnswersInShadowSayWhatWasDecided(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		}))
 		answers := make([]*httptest.ResponseRecorder, 3)
+		var all sync.WaitGroup
 		for i := range answers {
 			answers[i] = httptest.NewRecorder()
-			go h.ServeHTTP(answers[i], httptest.NewRequest("GET", "/", nil))
+			all.Go(func() { h.ServeHTTP(answers[i], httptest.NewRequest("GET", "/", nil)) })
 			synctest.Wait()
 		}
-		time.Sleep(time.Minute)
+		all.Wait()
 		for i, want := range []string{"run", "wait", "queue_full"} {
 			if a := answers[i]; a.Code != http.StatusOK || a.Header().Get(httpgate.HeaderShadow) != want {
 				t.Errorf("answer %d is %d, in shadow %q, want %q", i, a.Code, a.Header().Get(httpgate.HeaderShadow), want)
