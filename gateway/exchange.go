@@ -94,7 +94,11 @@ func (e *refusedError) Error() string { return e.Refusal.Error() }
 
 // serve calls the upstream and answers the caller.
 func (x *exchange) serve() {
-	x.take()
+	if !x.take() {
+		defer x.finish()
+		x.failed(x.w, x.in, errNoCopy)
+		return
+	}
 	if body, ok := x.plain(); ok {
 		x.servePlain(body)
 		return

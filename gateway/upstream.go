@@ -102,14 +102,18 @@ func targetAt(base, in *url.URL) string {
 // one could be made. A second is likely to be well; more would be a storm of dials.
 const movesMost = 2
 
-// take gives the exchange a copy. It is given back where the permit is.
-func (x *exchange) take() {
+// errNoCopy is met where a set has lost all its copies, which it never should.
+var errNoCopy = errors.New("BUG: the upstream has no copy at all")
+
+// take gives the exchange a copy, if there is one. It is given back where the permit
+// is.
+func (x *exchange) take() bool {
 	c, ok := x.class.upstream.set.Take(nil)
-	if !ok {
-		panic("BUG: gateway: an upstream without a copy")
+	if ok {
+		x.copy.Store(c)
+		x.sent = x.class.gate.Now()
 	}
-	x.copy.Store(c)
-	x.sent = x.class.gate.Now()
+	return ok
 }
 
 // another moves the exchange to another copy, if there is one, after no connection
