@@ -56,7 +56,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		if refused.Reason == reason.Draining && g.moved(w, r, c, who) {
 			return
 		}
-		g.recordRefused(c, r, &ask, refused.Reason)
+		g.recordRefused(c, &ask, refused.Reason)
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler)
 		}
@@ -76,7 +76,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		gateway: g, class: c, w: w, in: r,
 		permit: permit, overdue: due,
 		offered: ask.At, named: named.left != 0,
-		mine: true, outcome: reason.Failed, note: g.note(c, r, &ask, granted),
+		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

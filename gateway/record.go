@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/spillway-dev/spillway/config"
@@ -73,26 +72,23 @@ func (g *Gateway) stopRecording() {
 }
 
 // noted is what is recorded of a request beside times and outcome.
-func (g *Gateway) noted(c *class, r *http.Request, ask *gate.Request) record.Request {
+func (g *Gateway) noted(c *class, ask *gate.Request) record.Request {
 	q := record.Request{
 		Class: c.recorded, Importance: int32(ask.Importance), Cost: ask.Cost, Bytes: ask.Bytes,
-		Tenant: g.recorder.Hash(ask.Tenant),
+		Tenant: g.recorder.Hash(ask.Tenant), Session: g.recorder.HashKey(ask.Session),
 	}
 	if ask.Timeout > 0 {
 		q.Allowed = ask.Timeout
-	}
-	if !c.cfg.Session.Key.IsZero() {
-		q.Session = g.recorder.Hash(extract(c.cfg.Session.Key, r))
 	}
 	return q
 }
 
 // recordRefused records a request that never ran.
-func (g *Gateway) recordRefused(c *class, r *http.Request, ask *gate.Request, why reason.Reason) {
+func (g *Gateway) recordRefused(c *class, ask *gate.Request, why reason.Reason) {
 	if g.recorder == nil {
 		return
 	}
-	q := g.noted(c, r, ask)
+	q := g.noted(c, ask)
 	waited := c.gate.Now().Sub(ask.At)
 	q.Arrival = max(0, g.recorder.Now()-waited)
 	if waited > refusedAtOnce {
@@ -106,11 +102,11 @@ func (g *Gateway) recordRefused(c *class, r *http.Request, ask *gate.Request, wh
 const refusedAtOnce = time.Millisecond
 
 // note takes down what is recorded of a request that may run.
-func (g *Gateway) note(c *class, r *http.Request, ask *gate.Request, granted unit.Instant) note {
+func (g *Gateway) note(c *class, ask *gate.Request, granted unit.Instant) note {
 	if g.recorder == nil {
 		return note{}
 	}
-	return note{g.noted(c, r, ask), ask.At, max(granted, 1)}
+	return note{g.noted(c, ask), ask.At, max(granted, 1)}
 }
 
 // record records a request whose slot is free again.

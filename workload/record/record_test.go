@@ -119,6 +119,9 @@ func TestSalt(t *testing.T) {
 	if a != b || ida != idb {
 		t.Error("two recordings of one salt cannot be joined")
 	}
+	if one, _ := recorder(t, record.Options{}); one.HashKey(0) != 0 || one.HashKey(1) == one.HashKey(2) || one.HashKey(1) == 1 {
+		t.Error("keys are not hashed")
+	}
 	if a == c || c == d || idc == ida || idc == idd {
 		t.Error("recordings without a salt of one's own can be joined")
 	}
@@ -316,7 +319,7 @@ func TestOptions(t *testing.T) {
 func TestNil(t *testing.T) {
 	var r *record.Recorder
 	r.Add(&record.Request{})
-	if r.Hash("x") != 0 || r.Class("x") != 0 || r.Now() != 0 || r.Stats() != (record.Stats{}) || r.Close() != nil {
+	if r.Hash("x") != 0 || r.HashKey(1) != 0 || r.Class("x") != 0 || r.Now() != 0 || r.Stats() != (record.Stats{}) || r.Close() != nil {
 		t.Error("a nil recorder does something")
 	}
 }

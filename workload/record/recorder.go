@@ -136,6 +136,14 @@ func (r *Recorder) Hash(name string) uint64 {
 	return r.salt.hash(name)
 }
 
+// HashKey is Hash of a name that has become a number already; 0 for 0.
+func (r *Recorder) HashKey(key uint64) uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.salt.key(key)
+}
+
 // Class returns the index of a class, which is added if it is new. It is for
 // configurations that change, not for every request.
 func (r *Recorder) Class(name string) int32 {

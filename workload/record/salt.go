@@ -31,6 +31,18 @@ func (s salt) id() string {
 	return hex.EncodeToString(sum[:6])
 }
 
+// key is hash of what is a number already; 0 for 0.
+func (s *salt) key(n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	var room [sha256.Size + 8]byte
+	copy(room[:], s[:])
+	binary.LittleEndian.PutUint64(room[sha256.Size:], n)
+	sum := sha256.Sum256(room[:])
+	return max(1, binary.LittleEndian.Uint64(sum[:]))
+}
+
 // hash returns the number of a name; 0 for none.
 func (s *salt) hash(name string) uint64 {
 	if name == "" {
