@@ -174,7 +174,7 @@ func (d *Decision) instead() (all []string) {
 	if d.Timing.DeadlineMaxMS > 0 && in.DeadlineMS > d.Timing.DeadlineMaxMS {
 		over = fmt.Sprintf(" (max_deadline is %s)", ms(d.Timing.DeadlineMaxMS))
 	}
-	add(in.DeadlineMS > 0, "a deadline of %s%s%s", ms(in.DeadlineMS), about, over)
+	add(in.DeadlineMS > 0, "a deadline of %s%s%s", ms(enough(in.DeadlineMS)), about, over)
 	if len(all) == 0 {
 		return []string{"no figure of the configuration alone would have changed it"}
 	}
@@ -196,6 +196,15 @@ func ms(v float64) string {
 	default:
 		return strconv.FormatFloat(round3(d.Seconds()), 'f', -1, 64) + " s"
 	}
+}
+
+// enough returns v rounded up to three digits, so that what is said would do.
+func enough(v float64) float64 {
+	r := round3(v)
+	if r < v {
+		r = round3(r * 1.0051)
+	}
+	return r
 }
 
 func round3(v float64) float64 {

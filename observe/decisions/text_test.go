@@ -75,3 +75,12 @@ func TestText(t *testing.T) {
 		t.Errorf("%v; run with -rewrite and look at the difference. Now:\n%s", err, got)
 	}
 }
+
+// What is said to be enough is, in three digits.
+func TestEnough(t *testing.T) {
+	for _, c := range [][2]float64{{100, 100}, {135.449, 136}, {135.971, 136}, {1234, 1240}, {0.0011, 0.0011}, {999.4, 1000}} {
+		if got := enough(c[0]); got < c[0] || got != c[1] {
+			t.Errorf("%v is rounded up to %v, want %v", c[0], got, c[1])
+		}
+	}
+}
