@@ -20,20 +20,22 @@ import (
 // provider stands for the URL of a key set.
 type provider struct {
 	fetches atomic.Int64
-	answer  func() (int, []byte, error)
+	answer  atomic.Pointer[func() (int, []byte, error)]
 }
 
 func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.fetches.Add(1)
-	status, body, err := p.answer()
+	status, body, err := (*p.answer.Load())()
 	if err != nil {
 		return nil, err
 	}
 	return &http.Response{StatusCode: status, Body: io.NopCloser(bytes.NewReader(body)), Header: http.Header{}, Request: r}, nil
 }
 
+func (p *provider) answers(f func() (int, []byte, error)) { p.answer.Store(&f) }
+
 func (p *provider) good() {
-	p.answer = func() (int, []byte, error) { return 200, theIssuer.set(), nil }
+	p.answers(func() (int, []byte, error) { return 200, theIssuer.set(), nil })
 }
 
 // remote runs an authority whose keys are behind a URL.
@@ -72,7 +74,7 @@ func TestKeysAreFetchedInTheBackgroundAndOldOnesStayInForce(t *testing.T) {
 			func() (int, []byte, error) { return 200, []byte(`{"keys":[]}`), nil },
 			func() (int, []byte, error) { return 200, bytes.Repeat([]byte{' '}, fileMax+1), nil },
 		} {
-			p.answer = broken
+			p.answers(broken)
 			time.Sleep(6 * time.Minute)
 			if id := a.Identify(token, false); !id.Verified() {
 				t.Errorf("the URL is down, and what was fetched is forgotten: %+v", id)
@@ -101,7 +103,8 @@ func TestKeysAreFetchedInTheBackgroundAndOldOnesStayInForce(t *testing.T) {
 }
 
 func TestATokenIsAnonymousUntilThereAreKeys(t *testing.T) {
-	p := &provider{answer: func() (int, []byte, error) { return 503, nil, nil }}
+	p := new(provider)
+	p.answers(func() (int, []byte, error) { return 503, nil, nil })
 	remote(t, p, io.Discard, func(a *Authority) {
 		token := request("Authorization", "Bearer "+theIssuer.sign(t, jose.RS256, "r", theIssuer.rsa, claims()))
 		if id := a.Identify(token, false); id.Verified() || id.Failed != Unavailable {
@@ -120,9 +123,9 @@ func TestATokenIsAnonymousUntilThereAreKeys(t *testing.T) {
 // many such tokens come they make it be read no more often than that.
 func TestAnUnknownKeyAsksForTheSetAndNobodyCanAskOften(t *testing.T) {
 	p := new(provider)
-	p.answer = func() (int, []byte, error) {
+	p.answers(func() (int, []byte, error) {
 		return 200, []byte(`{"keys":[` + string(must(jose.JSONWebKey{Key: theIssuer.ed.Public(), KeyID: "d"}.MarshalJSON())) + `]}`), nil
-	}
+	})
 	remote(t, p, io.Discard, func(a *Authority) {
 		token := request("Authorization", "Bearer "+theIssuer.sign(t, jose.RS256, "r", theIssuer.rsa, claims()))
 		p.good() // the provider begins to use another key
