@@ -28,6 +28,7 @@
 //
 // # The way
 //
+//	edge      has this client asked too much
 //	admit     is the deadline still ahead, and can it be met; has the room a
 //	          place, for this tenant and in all, in requests and in bytes
 //	wait      until the fairness policy and the order say it is next; what
