@@ -221,6 +221,7 @@ func Predictions(o Options) []lab.Prediction {
 		lab.Expect("order-fifo", "in_budget_per_s", lab.AtMost, 0.2*capacity, "oldest first serves those who have waited too long"),
 		lab.Expect("order-lifo", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "newest first serves those who still have time"),
 		lab.Expect("order-adaptive", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "adaptive finds that out by itself"),
+		lab.Expect("order-adaptive-hasty", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "also where callers leave before the oldest is old"),
 		lab.Expect("producers-at-once", "goodput_per_s", lab.AtLeast, 0.97*capacity, "refusals do not amplify: retries at once take no capacity"),
 		lab.Expect("producers-backoff", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor do retries after a pause"),
 		lab.Expect("producers-jitter", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor do drawn pauses"),

@@ -43,6 +43,7 @@ var AddedAfter = report.Strings{
 		"at first a wait of at most 1.3 times what is allowed was predicted, and 1.31 measured, since the bound follows a measured mean that wanders (up to 118 places for 80)",
 	"order-*: callers at first left at the budget, and adaptive order, which turns at twice the allowed wait, then never turned; " +
 		"that arm stays as order-adaptive-hasty, the others have callers who wait",
+	"order-adaptive-hasty: who can no longer be answered in time is served all the same there, so the order now turns also when the oldest has half a call's time left; the prediction was made after that",
 	"full-block: its rooms were at first so small that producers were refused instead of held",
 	"full-fail-fast: producers give up after 2 s, or those who come back when the load is over hide the overload",
 }

@@ -51,7 +51,7 @@ func (d *Document) findings() report.Strings {
 			percent(r[0].UsefulWorkShare), percent(r[1].UsefulWorkShare), percent(r[2].UsefulWorkShare))
 	}
 	if r, ok := got("order-fifo", "order-lifo", "order-adaptive", "order-adaptive-hasty"); ok {
-		say("Order under lasting overload, in a room too large: %s in budget oldest first, %s newest first, %s adaptive; %s adaptive where callers leave before the order turns.",
+		say("Order under lasting overload, in a room too large: %s in budget oldest first, %s newest first, %s adaptive; %s adaptive where callers leave before they have waited that long.",
 			rate(r[0].InBudgetPerS), rate(r[1].InBudgetPerS), rate(r[2].InBudgetPerS), rate(r[3].InBudgetPerS))
 	}
 	if r, ok := got("producers-no-retry", "producers-at-once", "producers-budget", "producers-unprotected"); ok {

@@ -99,6 +99,14 @@ func (c Class) WithDefaults() Class {
 	return c
 }
 
+// pool returns the configuration of the class's pool, with what the class's rules
+// say of it.
+func (c *Class) pool() pool.Config {
+	p := c.Pool
+	p.ServeLate = c.AdmitHopeless
+	return p
+}
+
 // Validate returns every fault of the configuration, joined, or nil.
 func (c *Config) Validate() error {
 	var errs []error

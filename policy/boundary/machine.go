@@ -73,7 +73,7 @@ func New(cfg Config) (*Machine, error) {
 }
 
 func (m *Machine) open(cfg Class) {
-	p := pool.New(cfg.Pool)
+	p := pool.New(cfg.pool())
 	c := &class{
 		Pool:  p,
 		sole:  p.Get(""),

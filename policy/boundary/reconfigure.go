@@ -47,7 +47,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		}
 		delete(wanted, c.Name)
 		c.Class, c.rule = cl.WithDefaults(), cl.Pool.WhenFull
-		c.Reconfigure(cl.Pool)
+		c.Reconfigure(cl.pool())
 	}
 	for _, cl := range cfg.Classes {
 		if _, ok := wanted[cl.Name]; ok {

@@ -325,3 +325,31 @@ func offeredBy(m *Machine, name string) int64 {
 	}
 	return 0
 }
+
+// Without the feasibility check, in a room four times too large, offered twice
+// what it can do by callers who leave at the budget: oldest first serves nobody in
+// time. Adaptive order finds out by the time that the oldest has left, and keeps
+// nine tenths of the capacity.
+func TestAdaptiveOrderTurnsWhereTheDeadlineComesFirst(t *testing.T) {
+	good := func(order pool.Order) (inTime int) {
+		l := newLoop(Config{Classes: []Class{{Name: "app", Deadline: 300 * ms, AdmitHopeless: true, Pool: pool.Config{
+			Slots: 40, Latency: 300 * ms, Service: 100 * ms, Bound: 320, Order: order,
+		}}}})
+		l.arrivals(800, 20*time.Second, 5, func() {
+			l.offer(&call{service: 100 * ms, answer: func(_ *call, why reason.Reason, _ time.Duration) {
+				if why == reason.Served {
+					inTime++
+				}
+			}})
+		})
+		l.run(21 * time.Second)
+		return inTime
+	}
+	const capacity = 400 * 20
+	if n := good(pool.FIFO); n > capacity/10 {
+		t.Errorf("oldest first: %d of %d were answered in time; there is nothing to turn around for", n, capacity)
+	}
+	if n := good(pool.Adaptive); n < capacity*9/10 {
+		t.Errorf("adaptive: %d of %d were answered in time", n, capacity)
+	}
+}

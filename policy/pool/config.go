@@ -15,7 +15,8 @@ const (
 	// old as the allowed wait, which proves that the room cannot drain in time;
 	// from then on the newest goes first, since it alone can still make it,
 	// until the oldest is young enough again (Maurer, "Fail at Scale", ACM
-	// Queue 2015).
+	// Queue 2015). Under ServeLate it turns also when the oldest has half a call's
+	// time left, which proves the same.
 	Adaptive Order = iota
 	FIFO
 	LIFO
@@ -71,6 +72,9 @@ type Config struct {
 	MemoryLimit, PerRequest int64
 
 	Order Order
+	// ServeLate says that who can no longer be answered in time is served all the
+	// same, in its turn. A boundary sets it by its class.
+	ServeLate bool
 	// MaxAge is how long an item may be passed over before it is definitely
 	// refused; zero or less: until its deadline.
 	MaxAge time.Duration

@@ -19,6 +19,13 @@ import (
 // three tenants, virtual time).
 const deepBacklog = 2
 
+// spareShare: the oldest waiter of a room that serves also the late is not too old
+// until it has half a call's time left. A room whose bound is derived from the
+// deadline has it wait until it has just the time of a call, give or take a slot
+// that comes free a little later: there is nothing to turn around for. Where the
+// room is too large it is served when it has next to nothing left.
+const spareShare = 2
+
 // Pool is one class's slots and waiting room, and what is measured of it.
 type Pool struct {
 	Slots
@@ -173,7 +180,10 @@ func (p *Pool) derive() {
 		in.AllowedWait, in.Holding = math.MaxInt64, 0
 	}
 	p.bound, p.boundFrom = plan.Bound(in)
-	p.patience, p.maxAge = p.patienceOf(p.cfg.Order), p.cfg.MaxAge
+	p.patience, p.spare, p.maxAge = p.patienceOf(p.cfg.Order), math.MinInt64, p.cfg.MaxAge
+	if p.cfg.ServeLate && p.cfg.Order == Adaptive {
+		p.spare = p.derivedFrom / spareShare
+	}
 	p.bytesMax, p.bytesEach = math.MaxInt64, max(p.cfg.PerRequest, 0)
 	if p.cfg.MemoryLimit > 0 {
 		p.bytesMax = p.cfg.MemoryLimit
@@ -199,9 +209,13 @@ func (p *Pool) patienceOf(order Order) time.Duration {
 }
 
 // Reconfigure applies a new configuration to a pool in use. What waits and
-// runs stays; a room that is now too small empties by itself.
+// runs stays; a room that is now too small empties by itself. One that says what
+// the old one said changes nothing at all.
 func (p *Pool) Reconfigure(cfg Config) {
 	old := p.cfg
+	if p.own == cfg.Slots && p.borrow == cfg.Borrow && old.says() == cfg.says() {
+		return
+	}
 	p.cfg = cfg
 	p.Resize(cfg.Slots, cfg.Borrow)
 	p.Tenants.cfg = cfg.Tenants
@@ -214,6 +228,9 @@ func (p *Pool) Reconfigure(cfg Config) {
 	p.Trim()
 	p.derive()
 }
+
+// says renders the configuration, the same for all that say the same.
+func (c Config) says() string { return fmt.Sprintf("%+v", c) } // maps are printed in order
 
 // rebuild lines everybody who waits up again, in the order of arrival, under
 // the scheduler and the levels of the configuration.

@@ -20,6 +20,7 @@ type Room struct {
 	bytesMax  int64         // what may be retained; math.MaxInt64: no bound
 	bytesEach int64         // what a request retains that declares nothing
 	patience  time.Duration // the age of the oldest beyond which the newest goes first
+	spare     time.Duration // what the oldest must have left, or the newest goes first
 	maxAge    time.Duration // at which a waiter is refused for good; 0 or less: at its deadline
 	scheduler fair.Scheduler
 	levels    []list
@@ -190,9 +191,10 @@ func (r *Room) Take(it *Item) {
 }
 
 // newestFirst reports whether the queue is to be served from its new end. The
-// machine's instants are never negative: the difference cannot overflow.
+// machine's instants are never negative, and who waits has its deadline ahead: the
+// differences cannot overflow.
 func (r *Room) newestFirst(q *list, now unit.Instant) bool {
-	return q.head != nil && time.Duration(now-q.head.Offered) > r.patience
+	return q.head != nil && (time.Duration(now-q.head.Offered) > r.patience || time.Duration(q.head.Deadline-now) < r.spare)
 }
 
 // Oldest returns the first waiter to have arrived, over all levels, or nil.
