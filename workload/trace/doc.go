@@ -1,8 +1,19 @@
 // Package trace reads recordings of real requests as a
 // [github.com/spillway-dev/spillway/workload.Source].
 //
-// A trace is lines of comma, semicolon or tab separated values with a header,
-// or of JSON objects; gzip is recognised. Presets know some public traces by
+// A trace is one of three things, found out by how it begins; gzip is recognised:
+//
+//   - a recording that a gateway made (package record), with all files of its run;
+//   - an access log (package accesslog), whose values have the columns that
+//     accesslog.Columns names;
+//   - lines of comma, semicolon or tab separated values with a header, or of JSON
+//     objects.
+//
+// [Reader.About] says in words what a file was taken for. Requests of which only
+// the service time is not known, such as those that were refused, are lent the
+// time of another of their class.
+//
+// Of the third kind, presets know some public traces by
 // their header (see [Presets]); for others a mapping says which column means
 // what:
 //
