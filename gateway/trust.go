@@ -151,6 +151,8 @@ func (w *caller) lower(c *class, r *http.Request, q *gate.Request, usual time.Du
 		granted, lowered := w.grant.Importance(q.Importance, c.levels)
 		if q.Importance = granted; lowered {
 			w.lowered(trust.ClaimImportance)
+		}
+		if lowered || several(r, c.importance) {
 			overwrite(r, c.importance, c.levels[granted])
 		}
 	}
@@ -174,9 +176,17 @@ func (w *caller) tenant(c *class, r *http.Request, q *gate.Request) {
 		granted, lowered := w.grant.Tenant(q.Tenant, &w.identity)
 		if q.Tenant = bounded(granted); lowered {
 			w.lowered(trust.ClaimTenant)
-			overwrite(r, c.tenant, granted)
+		}
+		if !w.grant.May(trust.ClaimTenant) || several(r, c.tenant) {
+			overwrite(r, c.tenant, granted) // the service may go by it
 		}
 	}
+}
+
+// several reports whether a claim is made more than once in a header. The first
+// was looked at; the upstream must not go by another.
+func several(r *http.Request, k config.Key) bool {
+	return k.Kind == config.FromHeader && len(r.Header[k.Name]) > 1
 }
 
 // overwrite has the upstream see what a claim was lowered to, where it is made

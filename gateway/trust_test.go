@@ -108,8 +108,28 @@ func TestATenantComesFromTheProofAndNotFromTheHeader(t *testing.T) {
 	if !strings.Contains(got.body, `tenant "acme"`) {
 		t.Errorf("the upstream saw %s", got.body)
 	}
-	if n := h.tenants("all"); n["acme"] != 1 || len(n) != 1 {
+	if got := h.get("/", "X-Api-Key", key); !strings.Contains(got.body, `tenant "acme"`) {
+		t.Errorf("of one who names no tenant the upstream saw %s", got.body)
+	}
+	if n := h.tenants("all"); n["acme"] != 2 || len(n) != 1 {
 		t.Errorf("tenants %v", n)
+	}
+}
+
+// Of a claim that is made twice one is looked at, and the service sees no other.
+func TestASecondClaimBesideAnHonestOneIsNotPassedOn(t *testing.T) {
+	path, key := apiKeys(t, "acme", "")
+	h := start(t, "trust: { keys: { file: "+path+" } }"+claiming, func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, r.Header["X-Tenant"], r.Header["X-Importance"])
+	})
+	req, err := http.NewRequest("GET", h.url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"X-Api-Key": {key}, "X-Tenant": {"acme", "beta"}, "X-Importance": {"bulk", "critical"}}
+	got, err := read(h.client.Do(req))
+	if err != nil || got.body != "[acme] [bulk]" {
+		t.Errorf("%v, the upstream saw %s", err, got.body)
 	}
 }
 
