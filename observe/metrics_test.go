@@ -70,6 +70,7 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
 	m.Callers.Show(callersFake{})
 	m.Overrides = func() []Overridden { return []Overridden{{"checkout", time.Minute}} }
+	m.Edge = func() Edge { return Edge{Connections: 3, Refused: [2]int64{1, 2}, Limited: [4]int64{1, 2, 3, 4}} }
 	m.Copies = func() []Copy {
 		one := Copy{Resource: "app", Name: "10.0.0.1:80"}
 		return []Copy{one, one, {Resource: "app", Name: "10.0.0.2:80"}} // twice by the same name must not break a scrape

@@ -62,6 +62,14 @@ else
     skip staticcheck 'it could not be built; it comes from the Go module proxy'
 fi
 
+vulnerable=0
+scripts/vuln.sh || vulnerable=$?
+case $vulnerable in
+0) ;;
+75) skip govulncheck 'the tool or the vulnerability database cannot be had here' ;;
+*) closing+=(-failed govulncheck) ;;
+esac
+
 if command -v shellcheck >/dev/null; then
     step shellcheck shellcheck scripts/*.sh .ci/run
 else
