@@ -25,6 +25,7 @@
 //	header    what is said to the upstream and to the caller besides
 //	flow      the answer's body, from its first byte to its last
 //	flows     those that go on are watched, those that are over by then are not
+//	record    what is written of a request for replay
 //	refuse    an answer that reaches a caller who is still sending
 //
 // # Slots tell the truth

@@ -78,6 +78,24 @@ func TestKilledRecording(t *testing.T) {
 	}
 }
 
+// TestRecordingOfOtherClasses: what is wrong, and what to do about it.
+func TestRecordingOfOtherClasses(t *testing.T) {
+	folder := t.TempDir()
+	example, err := filepath.Abs("../../examples/replay/traffic.rec")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written(t, folder, "spillway.yaml", "upstreams: { app: { url: \"http://127.0.0.1:1\", slots: 4 } }\nclasses:\n  checkout: { match: { path: \"/*\" }, slots: 4 }\n")
+	_, stderr, code := spillway(t, folder, "sim", "--trace", example)
+	if code != exitFailed || !strings.Contains(stderr, `the configuration has no class "search"; replay the recording as one class with --class NAME`) {
+		t.Errorf("exits %d and says %s", code, stderr)
+	}
+	stdout, stderr, code := spillway(t, folder, "sim", "--trace", example, "--class", "checkout", "--json")
+	if code != exitDone || document(t, stdout)["offered"] != 2199.0 {
+		t.Errorf("as one class it exits %d: %s", code, stderr)
+	}
+}
+
 // TestUnwritableRecording: it is said, and everybody is served.
 func TestUnwritableRecording(t *testing.T) {
 	service := startSlow(t)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -62,6 +63,13 @@ func (o *replay) open(c *cobra.Command, names *workload.Names, seed uint64, cfg 
 		return nil, err
 	}
 	fmt.Fprintln(c.ErrOrStderr(), "trace: taken for", r.About())
+	if cfg != nil && class == "" {
+		for _, name := range r.Recorded() {
+			if !slices.ContainsFunc(cfg.Classes, func(c config.Class) bool { return c.Name == name }) {
+				fmt.Fprintf(c.ErrOrStderr(), "trace: the configuration has no class %q; replay the recording as one class with --class NAME if it has requests of it\n", name)
+			}
+		}
+	}
 	if r.IsLog() && len(blind) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "trace: it has no headers, so nothing is taken for what matches on them: %s\n", strings.Join(blind, ", "))
 	}

@@ -44,20 +44,21 @@ type Options struct {
 // 0 (in a trace of counts, the first window starts there). It is not safe for
 // concurrent use.
 type Reader struct {
-	options Options
-	name    string
-	file    io.Closer
-	lines   *lines.Reader
-	layout  splitter
-	log     *logLayout              // layout, where the file is an access log
-	read    func() (pending, error) // the next usable line or request; io.EOF at the end
-	lent    lent                    // service times for requests that have none
-	about   string
-	classed bool
-	mapping Mapping
-	bound   binding
-	spread  *dice.Dice
-	first   []byte // the first line, where it is no header
+	options  Options
+	name     string
+	file     io.Closer
+	lines    *lines.Reader
+	layout   splitter
+	log      *logLayout              // layout, where the file is an access log
+	read     func() (pending, error) // the next usable line or request; io.EOF at the end
+	lent     lent                    // service times for requests that have none
+	about    string
+	classed  bool
+	recorded []string // classes of a recording
+	mapping  Mapping
+	bound    binding
+	spread   *dice.Dice
+	first    []byte // the first line, where it is no header
 
 	row    [][]byte
 	sorter sorter
@@ -207,6 +208,10 @@ func (r *Reader) Timed() bool { return r.lent.timed }
 
 // Classed reports whether the trace says itself which class a request is of.
 func (r *Reader) Classed() bool { return r.classed }
+
+// Recorded returns the classes of the gateway that a recording is of, some of
+// which may have no requests in it; nil for other traces.
+func (r *Reader) Recorded() []string { return r.recorded }
 
 // Names returns the tables in which the reader numbers classes and tenants.
 func (r *Reader) Names() *workload.Names { return r.options.Names }

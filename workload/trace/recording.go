@@ -62,7 +62,7 @@ func openRecording(path string, options Options) (*Reader, error) {
 
 func newRecording(r *Reader, from recorded) *recording {
 	h := from.Header()
-	r.lent.timed, r.classed, r.stats.blocks = true, true, true
+	r.lent.timed, r.classed, r.stats.blocks, r.recorded = true, true, true, h.Classes
 	if r.options.Window == 0 {
 		r.options.Window = windowOfRecording
 	}
