@@ -159,7 +159,7 @@ func (p *player) rule() *rate.Rule {
 
 // step is one event: what it is, for whom, and how much later.
 func (p *player) step() {
-	what := p.next(16)
+	what := p.next(17)
 	p.elapse()
 	at := p.now
 	p.event(func(m *Machine, out *Effects) { m.Advance(at, out) }, nil)
@@ -196,6 +196,12 @@ func (p *player) step() {
 		if p.next(8) == 0 {
 			p.both(func(m *Machine, out *Effects) { m.Drain(at, out) })
 		}
+	case 16:
+		class, o := p.next(p.machine.Classes()), Operation{OperatorMode(p.next(3)), at.Add(time.Duration(p.next(256)-20) * time.Millisecond)}
+		if p.next(3) > 0 {
+			o.Mode = AsConfigured // or nothing else would happen any more
+		}
+		p.both(func(m *Machine, out *Effects) { m.Operate(at, class, o, out) })
 	case 14:
 		cfg := p.config()
 		if cfg.Validate() != nil { // then it is not an event

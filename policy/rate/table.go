@@ -43,6 +43,7 @@ type entry struct {
 	full     unit.Instant // when its bucket is full again
 	promised unit.Instant // the latest instant that a refusal was told
 	held     int32        // requests under way
+	interval float32      // of the rule that full is by, in nanoseconds
 }
 
 // NewTable returns a table for that many clients, rounded up to a power of two:
@@ -94,12 +95,25 @@ func (t *Table) Ask(now unit.Instant, k Key, r *Rule, most time.Duration) Verdic
 	case r.Interval <= 0:
 		return Verdict{}
 	}
-	full := max(e.full, now)
+	full := e.under(r, now)
 	if at := full.Add(-r.slack()); at > now {
 		return Verdict{Refused: true, After: e.promise(now, at, r.Interval, most)}
 	}
 	e.full = full.Add(r.Interval)
 	return Verdict{}
+}
+
+// under returns when the client's bucket is full again by the rule, or now. If
+// the rule has another interval than before, as many requests are owed as were: a
+// reload refills no bucket.
+func (e *entry) under(r *Rule, now unit.Instant) unit.Instant {
+	by := float32(r.Interval)
+	if e.interval != by && e.full > now && e.interval > 0 {
+		owed := float64(e.full.Sub(now)) / float64(e.interval)
+		e.full = now.Add(time.Duration(min(float64(owed*float64(by)), slackMax)))
+	}
+	e.interval = by
+	return max(e.full, now)
 }
 
 // promise returns when one more refused request is to come back: no earlier
