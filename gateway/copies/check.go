@@ -55,12 +55,11 @@ func (c *Copy) heard(err error) {
 	}
 	c.checked.Store(&what)
 	c.set.mu.Lock()
-	defer c.set.mu.Unlock()
+	defer c.set.unlock()
 	if c.set.copies[c.id] != c {
 		return
 	}
 	c.set.spread.Checked(c.set.now(), c.id, err == nil)
-	c.set.tell()
 }
 
 func (c *Copy) lastCheck() string {

@@ -84,20 +84,24 @@ func TestAFrozenCopyIsLeftOut(t *testing.T) {
 }
 
 func TestASlowCopyGetsLess(t *testing.T) {
-	release := make(chan struct{})
-	slow := serve(t, func(http.ResponseWriter, *http.Request) { <-release })
+	release, began := make(chan struct{}), make(chan struct{}, 100)
+	slow := serve(t, func(http.ResponseWriter, *http.Request) { began <- struct{}{}; <-release })
 	fast := serve(t, nil)
 	s := set(t, copies.Config{URLs: of(slow, fast)})
 	var wait sync.WaitGroup
-	for range 2 { // one of the two is the slow one's
-		wait.Go(func() { call(t, s, soon) })
+	for busy := false; !busy; { // until the slow copy has one
+		done := make(chan struct{})
+		wait.Go(func() { call(t, s, 2*soon); close(done) })
+		select {
+		case <-done:
+		case <-began:
+			busy = true
+		}
 	}
-	until(t, "the slow copy has one", func() bool { return slow.calls.Load() == 1 })
 	for range 50 {
-		call(t, s, soon)
-	}
-	if n := slow.calls.Load(); n != 1 {
-		t.Errorf("the slow copy got %d more while the other was free", n-1)
+		if name, err := call(t, s, soon); err != nil || name != fast.address {
+			t.Errorf("%s, %v; the slow copy has one, the fast one none", name, err)
+		}
 	}
 	close(release)
 	wait.Wait()

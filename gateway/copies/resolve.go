@@ -83,17 +83,31 @@ func (s *Set) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 // it is; what is new starts slowly; what has vanished drains.
 func (s *Set) adopt(url int, t target, addresses []netip.Addr) {
 	s.mu.Lock()
-	var drained []*Copy
+	var m moved
 	if s.cfg.All {
-		drained = s.adoptAll(url, t, addresses)
+		m = s.adoptAll(url, t, addresses)
 	} else {
-		drained = s.adoptOne(url, t, addresses)
+		m = s.adoptOne(url, t, addresses)
 	}
-	s.tell()
-	s.mu.Unlock()
-	for _, c := range drained {
+	s.unlock()
+	for _, c := range m.drained {
 		c.retire()
 	}
+	if m.full {
+		s.cfg.Logger.Warn("a name has more addresses than there can be copies; the rest is not used", "upstream", s.cfg.Name, "host", t.host)
+	}
+	if !m.first && m.added+len(m.drained) > 0 {
+		s.cfg.Logger.Info("the addresses of a name have changed", "upstream", s.cfg.Name, "host", t.host,
+			"now", len(addresses), "new", m.added, "gone", len(m.drained))
+	}
+}
+
+// moved is what a lookup changed.
+type moved struct {
+	drained []*Copy
+	added   int
+	first   bool // it was the first: nothing has changed
+	full    bool // not all could be added
 }
 
 // of returns the copies of a URL that do not drain.
@@ -108,15 +122,14 @@ func (s *Set) of(url int) (all []*Copy) {
 
 // adoptAll makes each address a copy. The copy that stood for the name as a whole,
 // from before it was looked up first, is replaced by them.
-func (s *Set) adoptAll(url int, t target, addresses []netip.Addr) (drained []*Copy) {
+func (s *Set) adoptAll(url int, t target, addresses []netip.Addr) (m moved) {
 	known := s.of(url)
-	fresh := true
 	var kept []netip.Addr
 	var gone []*Copy
 	for _, c := range known {
 		switch own := c.target.addresses; {
 		case len(own) == 0:
-			fresh = false
+			m.first = true
 			gone = append(gone, c)
 		case slices.Contains(addresses, own[0]):
 			kept = append(kept, own[0])
@@ -124,36 +137,33 @@ func (s *Set) adoptAll(url int, t target, addresses []netip.Addr) (drained []*Co
 			gone = append(gone, c)
 		}
 	}
-	added := 0
 	for _, a := range addresses { // before others go: there is always one
 		if slices.Contains(kept, a) {
 			continue
 		}
-		if s.add(url, t.at(a), fresh) == nil {
-			s.cfg.Logger.Warn("a name has more addresses than there can be copies; the rest is not used", "upstream", s.cfg.Name, "host", t.host)
+		if s.add(url, t.at(a), !m.first) == nil {
+			m.full = true
 			break
 		}
-		added++
+		m.added++
 	}
-	if len(kept)+added == 0 {
-		return nil // nothing could be added: rather those that were there than none
+	if len(kept)+m.added == 0 {
+		return m // nothing could be added: rather those that were there than none
 	}
 	for _, c := range gone {
 		s.drain(c)
 	}
-	if fresh && added+len(gone) > 0 {
-		s.cfg.Logger.Info("the addresses of a name have changed", "upstream", s.cfg.Name, "host", t.host, "now", len(addresses), "new", added, "gone", len(gone))
-	}
-	return gone
+	m.drained = gone
+	return m
 }
 
 // adoptOne makes all addresses one copy. When one of them has vanished, connections to
 // it may be open that would be used for as long as there is traffic: another copy
 // takes this one's place, and this one ends what it has.
-func (s *Set) adoptOne(url int, t target, addresses []netip.Addr) (drained []*Copy) {
+func (s *Set) adoptOne(url int, t target, addresses []netip.Addr) (m moved) {
 	known := s.of(url)
 	if len(known) == 0 {
-		return nil
+		return m
 	}
 	c := known[0]
 	before := *c.addresses.Load()
@@ -163,13 +173,13 @@ func (s *Set) adoptOne(url int, t target, addresses []netip.Addr) (drained []*Co
 		}
 		n := s.add(url, t, true)
 		if n == nil {
+			m.full = true
 			break
 		}
 		n.addresses.Store(&addresses)
 		s.drain(c)
-		s.cfg.Logger.Info("the addresses of a name have changed", "upstream", s.cfg.Name, "host", t.host, "now", len(addresses))
-		return []*Copy{c}
+		return moved{drained: []*Copy{c}, added: 1}
 	}
 	c.addresses.Store(&addresses)
-	return nil
+	return m
 }

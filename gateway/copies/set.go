@@ -104,9 +104,8 @@ func (s *Set) Close() {
 // known of the copies stays.
 func (s *Set) Reconfigure(cfg spread.Config) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	s.spread.Reconfigure(cfg)
-	s.tell()
 }
 
 func (s *Set) now() unit.Instant { return unit.Instant(time.Since(s.epoch)) }
@@ -120,9 +119,8 @@ func (s *Set) Take(avoid *Copy) (c *Copy, ok bool) {
 		not = avoid.id
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	id, ok := s.spread.Take(s.now(), not)
-	s.tell()
 	if !ok {
 		return nil, false
 	}
@@ -133,12 +131,11 @@ func (s *Set) Take(avoid *Copy) (c *Copy, ok bool) {
 func (c *Copy) Judge(o spread.Outcome, took time.Duration) {
 	c.outcomes[o].Add(1)
 	c.set.mu.Lock()
-	defer c.set.mu.Unlock()
+	defer c.set.unlock()
 	if c.set.copies[c.id] != c {
 		return // it drained and has gone; its number may be another's
 	}
 	c.set.spread.Judge(c.set.now(), c.id, o, took)
-	c.set.tell()
 }
 
 // Done says that the copy has nothing more to do for a request that it was given
@@ -191,31 +188,44 @@ func (s *Set) drain(c *Copy) {
 	}
 }
 
-// tell logs which copies went out and came back since it was called last. It is
-// called with mu held.
-func (s *Set) tell() {
-	if changes := s.spread.Changes(); changes == s.told {
+// unlock gives mu back and says which copies went out and came back meanwhile: a log
+// that is slow must not hold requests up.
+func (s *Set) unlock() {
+	if s.spread.Changes() == s.told {
+		s.mu.Unlock()
 		return
-	} else {
-		s.told = changes
 	}
+	s.told = s.spread.Changes()
+	var news []change
 	for _, c := range s.copies {
 		if c == nil || c.drains {
 			continue
 		}
-		st := s.spread.State(s.now(), c.id)
-		if st.Out == c.out {
-			continue
+		if st := s.spread.State(s.now(), c.id); st.Out != c.out {
+			c.out = st.Out
+			news = append(news, change{c, st})
 		}
-		c.out = st.Out
-		log := s.cfg.Logger.With("upstream", s.cfg.Name, "copy", c.Name())
-		switch {
-		case !st.Out:
-			log.Info("copy is used again")
-		case st.Ejected:
-			log.Warn("copy is left out: its calls fail", "for", st.Left.Round(time.Millisecond), "time", st.Times)
-		default:
-			log.Warn("copy is left out: its checks fail", "last", c.lastCheck())
-		}
+	}
+	s.mu.Unlock()
+	for _, n := range news {
+		n.tell()
+	}
+}
+
+// change is a copy that went out or came back.
+type change struct {
+	copy *Copy
+	now  spread.State
+}
+
+func (n change) tell() {
+	log := n.copy.set.cfg.Logger.With("upstream", n.copy.set.cfg.Name, "copy", n.copy.Name())
+	switch {
+	case !n.now.Out:
+		log.Info("copy is used again")
+	case n.now.Ejected:
+		log.Warn("copy is left out: its calls fail", "for", n.now.Left.Round(time.Millisecond), "time", n.now.Times)
+	default:
+		log.Warn("copy is left out: its checks fail", "last", n.copy.lastCheck())
 	}
 }

@@ -17,7 +17,7 @@ type State struct {
 // States returns the state of every copy, those that drain included.
 func (s *Set) States() []State {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	now := s.now()
 	all := make([]State, 0, len(s.copies))
 	for _, c := range s.copies {
@@ -30,7 +30,6 @@ func (s *Set) States() []State {
 		}
 		all = append(all, st)
 	}
-	s.tell()
 	return all
 }
 
