@@ -70,3 +70,26 @@ func TestARefusalWithItsCaseAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations, %d cases", allocs, n)
 	}
 }
+
+// In shadow it is told of those who would have been refused, and were not.
+func TestCasesInShadow(t *testing.T) {
+	var told []string
+	class := gate.Class{Name: "checkout", Pool: gate.Pool{Slots: 1, Latency: 1, Service: 1}}
+	class.Mode.Kind = boundary.Shadow
+	g, err := gate.New(gate.Config{Classes: []gate.Class{class}}, gate.WithCases(func(_, id string, x *boundary.Case) {
+		told = append(told, fmt.Sprint(id, " ", x.Reason, " ", x.Shadow))
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"first", "one too many"} {
+		p, err := g.Acquire(context.Background(), gate.Request{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Done()
+	}
+	if !slices.Equal(told, []string{"one too many queue_full true"}) {
+		t.Errorf("told %q", told)
+	}
+}

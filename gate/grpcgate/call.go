@@ -53,6 +53,7 @@ type call struct {
 	method string
 	permit gate.Permit
 	run    *handling.Run
+	caller context.Context
 	ctx    context.Context // the handler's
 	bell   *bell
 	meter  *meter
@@ -70,7 +71,7 @@ func (d *door) enter(r Request, m *meter) (*call, gate.Refusal) {
 		d.bells.Put(b)
 		return nil, refused
 	}
-	c := &call{door: d, method: r.Method, permit: permit, bell: b, meter: m}
+	c := &call{door: d, method: r.Method, permit: permit, caller: r.Context, bell: b, meter: m}
 	c.run, c.ctx = handling.New(r.Context, permit)
 	m.watch(c.run)
 	return c, gate.Refusal{}
@@ -92,8 +93,11 @@ func (c *call) serve(work func() error) (error, gate.Refusal) {
 // late for the server's goroutine does here what it would have done there.
 func (c *call) settle(e handling.Ending, inTime bool) {
 	why := outcome(c.err)
-	if e.Broken {
+	switch {
+	case e.Broken:
 		why = reason.Failed
+	case c.err != nil && c.caller.Err() == context.Canceled:
+		why = reason.CallerGone // which its handler may notice first
 	}
 	o := boundary.Outcome{Reason: why}
 	if c.door.costUnit > 0 && c.meter.bytes() > 0 {
