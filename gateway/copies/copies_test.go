@@ -33,7 +33,7 @@ func TestEveryCopyGetsItsPart(t *testing.T) {
 // over, and gets its whole part only by and by.
 func TestAKilledCopyIsLeftOutAndComesBack(t *testing.T) {
 	a, b := serve(t, nil), serve(t, nil)
-	s := set(t, copies.Config{URLs: of(a, b), Spread: spread.Config{InARow: 3, For: 300 * time.Millisecond}})
+	s := set(t, copies.Config{URLs: of(a, b), Spread: spread.Config{InARow: 3, For: time.Second}})
 	call(t, s, soon)
 	call(t, s, soon)
 	a.kill()
