@@ -47,6 +47,8 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
 //	GET /explain      why requests were not answered in full: ?id=, or ?tenant=&class=&reason=&since=&limit=
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
+//	POST /override    limits of a class, for a time: ?class=NAME&slots=20&for=10m&why=TEXT
+//	GET /overrides    which are in force, and who did what and why
 //	POST /operate     a class is switched by hand: ?class=NAME&mode=refuse&for=10m&why=TEXT
 //
 // It answers only requests whose Host is an address, localhost or one of
