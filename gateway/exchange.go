@@ -42,6 +42,7 @@ type exchange struct {
 	permit  gate.Permit
 	offered unit.Instant
 	named   bool // the caller named a deadline
+	secure  bool // it speaks TLS, to us or to a proxy that is trusted
 
 	*overdue
 	// The copy that is called; see upstream.
@@ -119,7 +120,7 @@ func (x *exchange) rewrite(out *http.Request) {
 	out.URL.RawQuery = x.in.URL.RawQuery // as it was sent: the proxy strikes off what it cannot parse
 	direct(&pr, x.copy.Load().Base())
 	out.Host = x.in.Host
-	forwarded(&pr)
+	forwarded(&pr, x.secure)
 	if x.class.passDeadline {
 		passDeadline(out.Header, x.permit.Remaining(), isGRPC(x.in), x.named)
 	}

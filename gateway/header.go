@@ -31,7 +31,7 @@ func silence(pr *httputil.ProxyRequest) {
 
 // forwarded tells the upstream whom it answers, as ProxyRequest.SetXForwarded
 // does, with one allocation for all of it.
-func forwarded(pr *httputil.ProxyRequest) {
+func forwarded(pr *httputil.ProxyRequest, secure bool) {
 	h := pr.Out.Header
 	values := make([]string, 2)
 	if client, _, err := net.SplitHostPort(pr.In.RemoteAddr); err == nil {
@@ -43,7 +43,7 @@ func forwarded(pr *httputil.ProxyRequest) {
 	values[1] = pr.In.Host
 	h["X-Forwarded-Host"] = values[1:2:2]
 	h["X-Forwarded-Proto"] = protoHTTP
-	if pr.In.TLS != nil {
+	if secure {
 		h["X-Forwarded-Proto"] = protoHTTPS
 	}
 }

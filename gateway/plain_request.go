@@ -33,7 +33,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 	}
 	b = wire.AppendField(b, "X-Forwarded-Host", in.Host)
 	proto := "http"
-	if in.TLS != nil {
+	if x.secure {
 		proto = "https"
 	}
 	b = wire.AppendField(b, "X-Forwarded-Proto", proto)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,6 +115,16 @@ func (g *Gateway) meet(r *http.Request) *caller {
 		r.RemoteAddr = netip.AddrPortFrom(w.origin.Client, 0).String()
 	}
 	return w
+}
+
+// secure reports whether the caller speaks TLS: to the gateway, or to the nearest
+// proxy, if that is trusted and says so.
+func (w *caller) secure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	said := r.Header["X-Forwarded-Proto"]
+	return w != nil && w.origin.Proxied && len(said) == 1 && strings.EqualFold(said[0], "https")
 }
 
 // mayUse reports whether the caller may use the class that its request fits.

@@ -151,6 +151,28 @@ func TestForgedForwardedForIsNotBelieved(t *testing.T) {
 	}
 }
 
+// Where a trusted proxy ends TLS the service is told so, and nobody else can say
+// so.
+func TestTheSchemeIsWhatATrustedProxySays(t *testing.T) {
+	for _, c := range []struct{ trust, said, told string }{
+		{"trust: { proxies: { from: 127.0.0.0/8 } }", "https", "https"},
+		{"trust: { proxies: { from: 127.0.0.0/8 } }", "http, https", "http"},
+		{"trust: { proxies: { from: 127.0.0.0/8 } }", "", "http"},
+		{"trust: { proxies: { from: 10.0.0.0/8 } }", "https", "http"},
+		{"", "https", "http"},
+	} {
+		h := start(t, c.trust+"\n  all: {}\n", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, r.Header["X-Forwarded-Proto"])
+		})
+		for _, upgrade := range []string{"", "trailers"} { // the short way, and the long one
+			if got := h.get("/", "X-Forwarded-Proto", c.said, "Te", upgrade); got.body != "["+c.told+"]" {
+				t.Errorf("%s, said %q: the service is told %s", c.trust, c.said, got.body)
+			}
+		}
+		h.stop()
+	}
+}
+
 // A forged deadline holds no slot and no place for longer than its caller may
 // ask for.
 func TestAForgedDeadlineIsLowered(t *testing.T) {
