@@ -27,9 +27,12 @@ import (
 // account closes, and nobody is left running (the harness and goleak see to
 // that).
 func TestMixedCallsLeakNothing(t *testing.T) {
-	calls := 1600
-	if testing.Short() {
+	calls := 10_000
+	switch {
+	case testing.Short():
 		calls = 400
+	case raced: // five times as slow
+		calls = 2000
 	}
 	h := start(t, "  all: { slots: 8, deadline: 300ms, abandoned: { cancel: off }, order: fifo }\n", func(w http.ResponseWriter, r *http.Request) {
 		io.CopyN(io.Discard, r.Body, 1000)

@@ -43,7 +43,7 @@ func full(t *testing.T) *harness {
 
 // E6: a refusal reaches a caller who is sending 20 MiB, every time.
 func TestARefusalReachesACallerWhoIsStillSending(t *testing.T) {
-	const rounds = 25
+	const rounds = 50 // of each kind: 200 of 20 MiB
 	large := bytes.Repeat([]byte("x"), 20<<20)
 	h := full(t)
 	keep := &http.Client{Transport: &http.Transport{}}

@@ -300,7 +300,7 @@ func TestHangUpWhileWaiting(t *testing.T) {
 // Refused before its body is read: the caller sees the answer every time, large
 // body or not, waiting for 100 (Continue) or not.
 func TestRefusedUpload(t *testing.T) {
-	rounds := 50
+	rounds := 200
 	if testing.Short() {
 		rounds = 5
 	}
