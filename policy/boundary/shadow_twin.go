@@ -91,7 +91,10 @@ func (s *shadow) tell(h *shade, out *Effects) {
 	case begins && h.limit > 0 && held >= h.limit:
 		s.gives(h, reason.Timeout, out)
 	default: // the machine has made a stream of it since
-		s.schedule(h)
+		if s.schedule(h); h.due.At() <= m.now {
+			s.due.Strike(&h.due) // or it would be told for ever
+			m.bug("twin %v is due and there is nothing to tell it", h.ticket)
+		}
 	}
 }
 
