@@ -32,6 +32,14 @@ func sign(h http.Header, r *http.Request) {
 	}
 }
 
+// newDecisions returns a log that keeps so many, or nil if that is less than none.
+func newDecisions(keep int) *decisions.Log {
+	if keep < 0 {
+		return nil
+	}
+	return decisions.New(keep)
+}
+
 // remember has the gate of an upstream tell why it decides as it does, if there is
 // a log.
 func remember(log *decisions.Log, upstream string) gate.Option {
