@@ -116,7 +116,7 @@ func (m *Machine) full(now unit.Instant, c *class, t *pool.Tenant, r *Request, d
 			m.evict(now, c.Victim(t), reason.Evicted, out)
 		}
 		v := m.wait(now, c, t, r, deadline)
-		m.admitBlocked(c) // where more than one had to make way
+		m.admitBlocked(c, out) // where more than one had to make way
 		return v
 	}
 	return m.refuse(now, c, t, why)

@@ -53,7 +53,7 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 		c.Turned(it, now)
 		if it.Deadline <= now || c.judges() && it.Deadline.Sub(now) < c.TurnTime() {
 			m.evict(now, it, reason.Expired, out)
-			m.admitBlocked(c)
+			m.admitBlocked(c, out)
 			continue
 		}
 		m.take(c)
@@ -61,8 +61,8 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 		m.waiting--
 		m.count(it, pool.Waiting, -1)
 		m.start(now, it)
-		m.admitBlocked(c)
 		out.add(Effect{Kind: Run, Ticket: Ticket(it.Ticket), Class: it.Class})
+		m.admitBlocked(c, out)
 	}
 }
 
@@ -81,12 +81,13 @@ func (m *Machine) needy() *class {
 	return nil
 }
 
-// admitBlocked lets blocked producers into the places that came free. It
+// admitBlocked lets blocked producers into the places that came free, and says so. It
 // follows whatever takes a waiter out of the room, so that nobody is blocked
 // before an empty one.
-func (m *Machine) admitBlocked(c *class) {
+func (m *Machine) admitBlocked(c *class, out *Effects) {
 	for it := c.Admit(); it != nil; it = c.Admit() {
 		m.waiting++
 		m.due.Set(&it.Due, c.OverAge(it))
+		out.add(Effect{Kind: Entered, Ticket: Ticket(it.Ticket), Class: it.Class})
 	}
 }

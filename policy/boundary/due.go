@@ -55,7 +55,7 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 			why = reason.Evicted // passed over for as long as it may be
 		}
 		m.evict(now, it, why, out)
-		m.admitBlocked(c)
+		m.admitBlocked(c, out)
 	case pool.Blocked:
 		why := reason.Expired
 		if now < it.Deadline {

@@ -47,7 +47,7 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 	case pool.Waiting, pool.Blocked:
 		m.answer(it, reason.CallerGone)
 		m.withdraw(it)
-		m.admitBlocked(m.classes[it.Class])
+		m.admitBlocked(m.classes[it.Class], out)
 	case pool.Running, pool.Abandoned, pool.Streaming: // even if its deadline has passed since
 		m.finish(now, it, Outcome{Reason: reason.None})
 	}

@@ -83,7 +83,8 @@ func (v Verdict) String() string {
 
 // String renders the effect on one line.
 func (f Effect) String() string {
-	if f.Kind == Run || f.Kind == Released {
+	switch f.Kind {
+	case Run, Released, Entered:
 		return fmt.Sprintf("%v %v", f.Kind, f.Ticket)
 	}
 	return fmt.Sprintf("%v %v %v, retry after %v", f.Kind, f.Ticket, f.Reason, f.RetryAfter)

@@ -166,9 +166,10 @@ func TestWhoCanNoLongerMakeItGivesWay(t *testing.T) {
 	waits := m.Offer(now, &Request{Deadline: now.Add(150 * time.Millisecond)}, &out)
 	blocked := m.Offer(now, &Request{}, &out)
 	m.Done(now.Add(100*time.Millisecond), first.Ticket, Outcome{Reason: reason.Served}, &out)
-	if len(out.List) != 2 || out.List[0].Kind != Refuse || out.List[0].Ticket != waits.Ticket ||
-		out.List[1].Kind != Run || out.List[1].Ticket != blocked.Ticket {
-		t.Errorf("%v, want the waiter refused and the blocked one run", out.List)
+	if len(out.List) != 3 || out.List[0].Kind != Refuse || out.List[0].Ticket != waits.Ticket ||
+		out.List[1].Kind != Entered || out.List[1].Ticket != blocked.Ticket ||
+		out.List[2].Kind != Run || out.List[2].Ticket != blocked.Ticket {
+		t.Errorf("%v, want the waiter refused and the blocked one let in and run", out.List)
 	}
 	if err := m.Check(); err != nil {
 		t.Error(err)

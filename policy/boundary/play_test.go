@@ -347,8 +347,8 @@ func (p *player) event(f, g func(*Machine, *Effects)) {
 
 // effect holds an effect against the state it is possible in.
 func (p *player) effect(e Effect) {
-	from := map[Kind]pool.State{Run: pool.Waiting, Refuse: pool.Waiting, Overdue: pool.Running, Released: pool.Abandoned}
-	to := map[Kind]pool.State{Run: pool.Running, Refuse: pool.Free, Overdue: pool.Abandoned, Released: pool.Free}
+	from := map[Kind]pool.State{Run: pool.Waiting, Refuse: pool.Waiting, Overdue: pool.Running, Released: pool.Abandoned, Entered: pool.Waiting}
+	to := map[Kind]pool.State{Run: pool.Running, Refuse: pool.Free, Overdue: pool.Abandoned, Released: pool.Free, Entered: pool.Waiting}
 	if s, ok := p.states[e.Ticket]; !ok || s != from[e.Kind] {
 		p.fail("effect %v for a request that is %v", e, s)
 	}

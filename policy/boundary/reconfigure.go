@@ -59,7 +59,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	m.limitClients(&cfg)
 	m.cast()
 	for _, c := range m.classes {
-		m.admitBlocked(c)
+		m.admitBlocked(c, out)
 	}
 	m.dispatch(now, out)
 	return nil

@@ -68,9 +68,12 @@ const (
 	// as it may. The slot is free, the ticket is void; the work, if there is
 	// still any, runs uncounted.
 	Released
+	// Entered, an effect only: a producer that was held before the full room is
+	// held no longer, its request has a place and waits.
+	Entered
 )
 
-var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released"}
+var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released", "entered"}
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
