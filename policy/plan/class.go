@@ -146,6 +146,7 @@ func (m *maker) planLoad(c *class, out *ClassPlan, fs *figures) {
 	m.warn(c, c.where(), fmt.Sprintf("%s arrive and %s can be served: the backlog grows by %s, the room of %s is full in %s "+
 		"and then %s are turned away (when_full: %s); %s, or give it a ladder",
 		rate(r), rate(c.throughput), rate(growth), count(int64(out.Bound)), seconds(fill), rate(growth), orDefault(c.WhenFull, "reject"), fix))
+	m.warnIdle(c)
 }
 
 // planRetries multiplies the layers.

@@ -106,6 +106,31 @@ func TestWarningsOfUpstreams(t *testing.T) {
 		in.Classes = append(in.Classes, second)
 		wantWarning(t, plan.Make(in), "upstream u", "guaranteed 48 slots together, it has 40", "lower class slots by 8")
 	})
+	t.Run("idle slots that nobody may borrow", func(t *testing.T) {
+		// Nearly all traffic in a class with a tenth of the slots (kubernetes PR#95259).
+		in := oneClass(4, 100*ms, func(c *plan.Class) { c.Expect.Rate = 100 })
+		in.Upstreams[0].Slots = 40
+		rare := in.Classes[0]
+		rare.Name, rare.Slots, rare.Expect.Rate = "rare", plan.Fixed(36), 50 // uses 5
+		in.Classes = append(in.Classes, rare)
+		wantWarning(t, plan.Make(in), "class c", "may borrow 0 while about 31 slots of other classes of u stand idle", "set borrow to 6")
+		in.Classes[0].Borrow = 2
+		wantWarning(t, plan.Make(in), "class c", "may borrow 2 while")
+		quiet := func(why string) {
+			t.Helper()
+			for _, w := range plan.Make(in).Warnings {
+				if strings.Contains(w, "stand idle") {
+					t.Errorf("%s, and: %s", why, w)
+				}
+			}
+		}
+		in.Classes[0].Borrow = 6
+		quiet("it may borrow all it needs")
+		in.Classes[0].Borrow, in.Classes[1].Expect.Rate = 0, 0
+		quiet("nothing is known of the other class")
+		in.Classes[1].Expect.Rate = 400
+		quiet("the other class is busy")
+	})
 	t.Run("more class slots than it has are not counted", func(t *testing.T) {
 		in := oneClass(64, 100*ms, nil)
 		in.Upstreams[0].Slots = 16
