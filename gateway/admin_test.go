@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/spillway-dev/spillway/gateway"
 )
@@ -86,7 +89,8 @@ func TestProfilesWhereAskedFor(t *testing.T) {
 	}
 }
 
-// D5, I4: the admin listener answers while everything else is refused.
+// D5, I4: the admin listener answers while everything else is refused, soon: the
+// bound is an order of magnitude above what it takes.
 func TestAdminAnswersUnderOverload(t *testing.T) {
 	b := newBlocker()
 	h := start(t, "  all: { slots: 1, memory: { limit: 1KiB, per_request: 1KiB } }", b.ServeHTTP)
@@ -111,12 +115,19 @@ func TestAdminAnswersUnderOverload(t *testing.T) {
 			}
 		}()
 	}
+	var took []time.Duration
 	for range 50 {
 		for _, path := range []string{"/livez", "/readyz", "/metrics", "/debug/pools"} {
+			asked := time.Now()
 			if res := h.adminGet(path); res.StatusCode != 200 {
 				t.Errorf("%s answered %d", path, res.StatusCode)
 			}
+			took = append(took, time.Since(asked))
 		}
+	}
+	slices.Sort(took)
+	if p99 := took[len(took)*99/100]; p99 > time.Second {
+		t.Errorf("one in a hundred answers took longer than %v", p99)
 	}
 	close(stop)
 	refused := 0
@@ -128,6 +139,47 @@ func TestAdminAnswersUnderOverload(t *testing.T) {
 	}
 	b.let <- struct{}{}
 	want(t, <-first, 200, "served", "primary")
+}
+
+// I4: a service that is dead, and callers who go on asking it, are no reason to end the
+// gateway: liveness is of the process alone.
+func TestADeadServiceIsNoReasonToEndTheGateway(t *testing.T) {
+	l := listen(t)
+	l.Close()
+	h := startAt(t, "http://"+l.Addr().String(), "  all: { slots: 1, memory: { limit: 64KiB, per_request: 64KiB } }")
+	var asking sync.WaitGroup
+	stop, failed := make(chan struct{}), make([]int, 20)
+	for i := range failed {
+		asking.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if g, err := h.try("GET", "/", nil); err != nil || g.StatusCode != 502 && g.StatusCode != 503 {
+					t.Errorf("answered %+v, %v", g, err)
+				}
+				failed[i]++
+			}
+		})
+	}
+	for range 50 {
+		for _, path := range []string{"/livez", "/readyz"} {
+			if g := h.adminGet(path); g.StatusCode != 200 {
+				t.Errorf("%s answered %d", path, g.StatusCode)
+			}
+		}
+	}
+	close(stop)
+	asking.Wait()
+	sum := 0
+	for _, n := range failed {
+		sum += n
+	}
+	if sum < 100 {
+		t.Errorf("only %d requests meanwhile: nobody asked", sum)
+	}
 }
 
 // I1: what callers make up, paths and tenants, makes no series; the page stays

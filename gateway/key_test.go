@@ -74,6 +74,9 @@ func FuzzKeys(f *testing.F) {
 	f.Add("X-Tenant", "acme", "/a/b/c?user=x", 2)
 	f.Add("sid", "sid=1; sid=2", "/%2e%2e/..%2f?user=%", 64)
 	f.Add("", strings.Repeat("x", 300), "//?&&==;", 1)
+	f.Add("X-Importance", "-1", "/", 1)
+	f.Add("X-Importance", "100000", "/", 1)
+	f.Add("X-Importance", "1e309\xff", "/", 1)
 	f.Fuzz(func(t *testing.T, name, value, target string, n int) {
 		u, err := url.ParseRequestURI(target)
 		if err != nil || n < 1 || n > 64 {
@@ -89,6 +92,13 @@ func FuzzKeys(f *testing.F) {
 			if got := extract(k, r); len(got) > keyMax {
 				t.Errorf("%v: %d bytes", k, len(got))
 			}
+		}
+		levels := config.Words{"user", "prefetch", "batch"}
+		if got := level(levels, value); got < 0 || got >= len(levels) || got != 2 && value != levels[got] {
+			t.Errorf("importance %q: level %d", value, got)
+		}
+		if got := cost(value); got < 0 {
+			t.Errorf("cost %q: %d", value, got)
 		}
 		if out, ok := resolve(r); ok && dotted(out.URL.Path) {
 			t.Errorf("%q was let through as %q", target, out.URL.Path)

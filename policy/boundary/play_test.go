@@ -51,7 +51,10 @@ func FuzzEvents(f *testing.F) {
 	})
 }
 
-func play(script []byte) error {
+func play(script []byte) error { return played(script).err }
+
+// played is the player when all has been played and everybody has left.
+func played(script []byte) *player {
 	p := &player{script: script, states: map[Ticket]pool.State{}, epoch: 1 << 40}
 	cfg := p.config()
 	for i := range cfg.Classes {
@@ -61,9 +64,10 @@ func play(script []byte) error {
 	p.now = p.epoch
 	for len(p.script) > 0 && p.err == nil {
 		p.step()
+		p.steps++
 	}
 	p.heal()
-	return p.err
+	return p
 }
 
 func must(m *Machine, err error) *Machine {
@@ -82,6 +86,8 @@ type player struct {
 	out, twinOut  Effects
 	bugs          int64
 	offered       int64
+	steps         int
+	reloads       int // of the steps
 	err           error
 }
 
@@ -210,6 +216,7 @@ func (p *player) step() {
 			}
 			return
 		}
+		p.reloads++
 		p.both(func(m *Machine, out *Effects) {
 			if err := m.Reconfigure(at, cfg, out); err != nil {
 				p.fail("reconfigure: %v", err)

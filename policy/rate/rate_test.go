@@ -339,3 +339,45 @@ func BenchmarkAsk(b *testing.B) {
 		})
 	}
 }
+
+// A limit that a reload halves holds at once, and counts what the client has used up
+// already; one that is taken away and comes back finds what was used before it went.
+func TestAChangedLimitHoldsAtOnceAndKeepsWhatIsUsed(t *testing.T) {
+	const client = Key(7)
+	wide := Rule{Burst: 10, Interval: time.Minute}
+	half := Rule{Burst: 5, Interval: time.Minute}
+	may := func(tb *Table, r Rule) (n int) {
+		for !tb.Ask(0, client, &r, far).Refused {
+			n++
+		}
+		return n
+	}
+	for _, c := range []struct {
+		name string
+		used int
+		then []Rule
+		want int // more under the last rule
+	}{
+		{"nothing changes", 3, []Rule{wide}, 7},
+		{"halved", 3, []Rule{half}, 2},
+		{"halved below what is used", 6, []Rule{half}, 0},
+		{"exhausted and halved", 10, []Rule{half}, 0},
+		{"halved and back", 6, []Rule{half, wide}, 4},
+		{"half as often", 6, []Rule{{Burst: 10, Interval: 2 * time.Minute}}, 4},
+		{"taken away and back", 6, []Rule{{}, wide}, 4},
+	} {
+		tb := NewTable(64)
+		for range c.used {
+			tb.Ask(0, client, &wide, far)
+		}
+		for _, r := range c.then[:len(c.then)-1] {
+			tb.Ask(0, client, &r, far)
+		}
+		if c.name == "halved and back" && !tb.Ask(0, client, &half, far).Refused {
+			t.Errorf("%s: the half does not hold", c.name)
+		}
+		if got := may(tb, c.then[len(c.then)-1]); got != c.want {
+			t.Errorf("%s: %d more, want %d", c.name, got, c.want)
+		}
+	}
+}
