@@ -6,6 +6,8 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -17,7 +19,7 @@ func TestWallClockSteps(t *testing.T) {
 	const eight = 8 * 60 * 60
 	for name, step := range map[string]int64{"none": 0, "forward": -eight, "back": eight} {
 		t.Run(name, func(t *testing.T) {
-			g, err := New(Config{Strict: true, Classes: []Class{{Name: "checkout", Pool: Pool{Slots: 1, Bound: 1}, DeadlineMax: 24 * time.Hour}}})
+			g, err := New(Config{Strict: true, Clients: rate.Rule{Burst: 5, Interval: time.Hour}, ClientsKept: 16, Classes: []Class{{Name: "checkout", Pool: Pool{Slots: 1, Bound: 1}, DeadlineMax: 24 * time.Hour}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,6 +52,19 @@ func TestWallClockSteps(t *testing.T) {
 				t.Errorf("told %v", refused.Reason)
 			}
 			p.Done()
+			// What holds for a time neither is over at once nor lasts for ever.
+			g.Operate(0, boundary.RefuseAll, time.Hour)
+			if left := g.States()[0].OperatorLeft; left.Round(10*time.Minute) != time.Hour {
+				t.Errorf("switched by hand for another %v, want an hour", left)
+			}
+			g.Operate(0, boundary.AsConfigured, 0)
+			for i := range 20 { // a bucket is neither refilled nor frozen
+				p, refused := g.Enter(context.Background(), Request{Client: 7})
+				if served := refused.Reason == reason.None; served != (i < 5) {
+					t.Errorf("request %d of a client with a burst of 5: %v", i, refused.Reason)
+				}
+				p.Done()
+			}
 		})
 	}
 }

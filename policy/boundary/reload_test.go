@@ -104,3 +104,53 @@ func TestAReloadRefillsNoBucket(t *testing.T) {
 		}
 	}
 }
+
+// A limit that is halved holds from the reload on and counts what was used before. One
+// that is taken away and comes back counts it too while another limit is left; with the
+// last limit the memory of who has used what is given up, and who comes back to it
+// starts with a full bucket.
+func TestWhatALimitRemembersOfAReload(t *testing.T) {
+	const burst = 6
+	limited := func(burst int64, other *rate.Rule) Config {
+		return Config{Name: "app", Strict: true, Clients: rate.Rule{Burst: burst, Interval: time.Minute}, ClientsKept: 16, Classes: []Class{
+			{Name: "search", Pool: pool.Config{Slots: 100}},
+			{Name: "other", Pool: pool.Config{Slots: 1}, Clients: other},
+		}}
+	}
+	without := func(other *rate.Rule) Config {
+		c := limited(0, other)
+		c.Clients = rate.Rule{}
+		return c
+	}
+	another := &rate.Rule{Burst: 1, Interval: time.Hour}
+	for _, c := range []struct {
+		name    string
+		reloads []Config
+		more    int // requests after four of six
+	}{
+		{"nothing", nil, 2},
+		{"halved", []Config{limited(burst/2, nil)}, 0},
+		{"halved and back", []Config{limited(burst/2, nil), limited(burst, nil)}, 2},
+		{"taken away and back, another is left", []Config{without(another), limited(burst, another)}, 2},
+		{"the last taken away and back", []Config{without(nil), limited(burst, nil)}, burst},
+	} {
+		m := must(New(limited(burst, nil)))
+		var out Effects
+		r := Request{Client: 7}
+		for range 4 {
+			m.Offer(0, &r, &out)
+		}
+		for _, cfg := range c.reloads {
+			if err := m.Reconfigure(0, cfg, &out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		more := 0
+		for m.Offer(0, &r, &out).Kind == Run && more < 50 {
+			more++
+		}
+		if more != c.more {
+			t.Errorf("%s: %d more are admitted, want %d", c.name, more, c.more)
+		}
+	}
+}
