@@ -104,3 +104,33 @@ func TestAClientHasSoManyUnderWayAndNoMore(t *testing.T) {
 		t.Error("no metric of clients forgotten early")
 	}
 }
+
+// H4: whoever can cause reloads has no other limit than everybody: a client that has
+// used up what it may is refused after a hundred of them as before, whether they change
+// nothing, another class or its own rule; a longer burst counts what it has had.
+func TestReloadsGiveNoClientAnything(t *testing.T) {
+	app := serviceAt(t, says("app"))
+	classes := func(burst, slots int) string {
+		return fmt.Sprintf("  own: { match: { path: /own }, upstream: app, clients: { rate: { burst: %d, per_second: 0.01 } } }\n  rest: { upstream: app, slots: %d }\n", burst, slots)
+	}
+	r := startFile(t, app, app, classes(4, 1))
+	may := func() (n int) {
+		for r.get("/own").StatusCode == 200 {
+			n++
+		}
+		return n
+	}
+	if n := may(); n != 4 {
+		t.Fatalf("%d were served, the burst is 4", n)
+	}
+	for i := range 100 {
+		r.reload(fileOf(app, app, classes(4-i/10%2*2, 1+i%3)))
+		if n := may(); n != 0 {
+			t.Fatalf("after reload %d another %d were served", i, n)
+		}
+	}
+	r.reload(fileOf(app, app, classes(6, 1)))
+	if n := may(); n != 2 {
+		t.Errorf("with a burst of 6, of which 4 are used, %d were served", n)
+	}
+}
