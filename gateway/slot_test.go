@@ -243,6 +243,15 @@ func TestOwnRefusalsAreNoFailures(t *testing.T) {
 	if n := h.state("all").Tally.Answered[reason.Failed]; n != 0 {
 		t.Errorf("%d failures on the account", n)
 	}
+	copies := h.copies()
+	if len(copies) != 1 {
+		t.Fatalf("%+v; want the one service", copies)
+	}
+	for _, c := range copies {
+		if c.State != "in" || c.Calls["failed"]+c.Calls["busy"]+c.Calls["late"] != 0 || c.Calls["answered"] != 2 {
+			t.Errorf("%+v; the service was called twice and answered", c)
+		}
+	}
 }
 
 // When the gateway is stopped, abandoned calls do not keep it.
