@@ -69,7 +69,7 @@ func (f *flow) watch() {
 	}
 	f.moved.Store(int64(f.x.class.gate.Now()))
 	f.watched.Store(true)
-	if !f.x.class.cancel { // else the call ends with its caller by itself
+	if !f.x.class.cancel || f.x.cancel == nil { // else net/http ends the call with its caller
 		f.stop = context.AfterFunc(f.x.in.Context(), func() { f.x.sever(errCallerGone) })
 	}
 	f.look = lingerAfter

@@ -12,7 +12,7 @@ import (
 type hold struct {
 	mu    sync.Mutex
 	conn  *wire.Conn
-	armed bool // the answer is being waited for
+	armed bool // the request is being sent, or the answer waited for
 	fired bool // and that was interrupted
 }
 

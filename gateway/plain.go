@@ -111,11 +111,11 @@ func afterFunc(ctx context.Context, f func()) (stop func() bool) {
 // than for the answer: nothing has been sent, and nothing goes on.
 func (x *exchange) connect(anew bool) (*wire.Conn, error) {
 	pool := x.copy.Load().Plain()
-	if c := pool.Idle(); c != nil && !anew {
-		x.hold.take(c)
-		return c, nil
-	} else if c != nil {
-		c.Close()
+	if !anew {
+		if c := pool.Idle(); c != nil {
+			x.hold.take(c)
+			return c, nil
+		}
 	}
 	ctx, cancel := context.WithCancelCause(x.in.Context())
 	defer cancel(nil)
@@ -138,12 +138,12 @@ func (x *exchange) connect(anew bool) (*wire.Conn, error) {
 // ask sends the request and returns the header of its answer. Informational
 // answers are passed on as they come.
 func (x *exchange) ask(conn *wire.Conn, body []byte) (wire.Answer, error) {
-	if err := conn.Send(x.appendRequest(conn.Buffer(), body)); err != nil {
-		return wire.Answer{}, err
-	}
 	x.hold.arm()
 	if x.late.Load() != nil || x.timedOut.Load() || x.in.Context().Err() != nil {
 		x.hold.interrupt() // it came before there was anything to interrupt
+	}
+	if err := conn.Send(x.appendRequest(conn.Buffer(), body)); err != nil {
+		return wire.Answer{}, err
 	}
 	for {
 		if err := conn.Await(); err != nil {

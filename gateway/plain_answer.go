@@ -12,6 +12,9 @@ import (
 func (x *exchange) pass(a wire.Answer) error {
 	x.head(a)
 	conn := x.hold.conn
+	if a.Length < 0 && !conn.Ready() {
+		x.emit() // a stream has begun, though it has nothing to say yet
+	}
 	if conn.Chunked() {
 		return x.passChunks(conn)
 	}
@@ -69,9 +72,12 @@ func (x *exchange) passChunks(conn *wire.Conn) error {
 // flush sends what was written where the writer would keep it.
 func (x *exchange) flush() {
 	if !x.direct {
-		http.NewResponseController(x.w).Flush()
+		x.emit()
 	}
 }
+
+// emit sends what was written, and the header.
+func (x *exchange) emit() { http.NewResponseController(x.w).Flush() }
 
 // passer is a writer that takes an answer's header as it is.
 type passer interface {
@@ -88,15 +94,17 @@ func (x *exchange) head(a wire.Answer) {
 		}
 	}
 	kept := a.Fields[:0]
-	chunked := a.Length < 0
+	sized := a.Length < 0 || a.Status == http.StatusNoContent // a length is not to be said, or has been
 	for _, f := range a.Fields {
+		length := f.Is("Content-Length")
 		if wire.HopByHop(f.Name) || f.Is(httpgate.HeaderRung) || f.Is(httpgate.HeaderReason) ||
-			chunked && f.Is("Content-Length") || connection != nil && wire.Named(connection, f.Name) {
+			sized && length || connection != nil && wire.Named(connection, f.Name) {
 			continue
 		}
 		if f.Is(httpgate.HeaderRequestID) {
 			delete(x.w.Header(), httpgate.HeaderRequestID) // the upstream's own stands
 		}
+		sized = sized || length
 		kept = append(kept, f)
 	}
 	to := x.w.Header()

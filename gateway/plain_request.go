@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net"
 	"strconv"
 
@@ -14,7 +15,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 	b = append(b, ' ')
 	b = append(b, targetAt(x.copy.Load().Base(), in.URL)...)
 	b = append(b, " HTTP/1.1\r\n"...)
-	b = wire.AppendField(b, "Host", in.Host)
+	b = wire.AppendField(b, "Host", cmp.Or(in.Host, x.copy.Load().Base().Host)) // HTTP/1.0 need not name one
 	connection := in.Header["Connection"]
 	for name, values := range in.Header { // order does not matter: it is that of lines of different names
 		if wire.HopByHop(name) || ofForwarding(name) || name == "Content-Length" || x.class.passDeadline && ofDeadline(name) ||
@@ -37,7 +38,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 		proto = "https"
 	}
 	b = wire.AppendField(b, "X-Forwarded-Proto", proto)
-	if len(body) > 0 || in.Header["Content-Length"] != nil {
+	if len(body) > 0 || in.Header["Content-Length"] != nil || sendsBody(in.Method) {
 		b = append(b, "Content-Length: "...)
 		b = strconv.AppendInt(b, int64(len(body)), 10)
 		b = append(b, '\r', '\n')
@@ -45,6 +46,10 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 	b = append(b, '\r', '\n')
 	return append(b, body...)
 }
+
+// sendsBody lists the methods whose requests say of no body that it is none: there
+// are servers that insist (411).
+func sendsBody(method string) bool { return method == "POST" || method == "PUT" || method == "PATCH" }
 
 // ofForwarding lists what callers say of themselves and the gateway says anew.
 func ofForwarding(name string) bool {

@@ -126,17 +126,20 @@ func (g *Guard) watch(w http.ResponseWriter, r *http.Request, c *Conn, l *Limits
 }
 
 // wellFormed reports whether a request is one in HTTP/1.1 as well: with a path, or
-// the star of OPTIONS, and over HTTP/2 with one length that is a number if it has
-// any. net/http takes another for no body.
+// the star of OPTIONS, in a request line of three words, and over HTTP/2 with one
+// length that is a number if it has any. net/http takes another for no body.
 func wellFormed(r *http.Request) bool {
 	if r.RequestURI == "*" {
 		return r.Method == http.MethodOptions
 	}
-	if r.ProtoMajor != 2 || r.Method == http.MethodConnect {
-		return true // which net/http has seen to, and which is refused later on
+	if r.Method == http.MethodConnect {
+		return true // which is refused later on
+	}
+	if r.ProtoMajor != 2 {
+		return r.URL.Opaque == "" // net/http has seen to all else
 	}
 	length := r.Header["Content-Length"]
-	return strings.HasPrefix(r.RequestURI, "/") &&
+	return strings.HasPrefix(r.RequestURI, "/") && !strings.Contains(r.Method+r.RequestURI, " ") &&
 		(len(length) == 0 || len(length) == 1 && length[0] != "" && strings.Trim(length[0], "0123456789") == "")
 }
 

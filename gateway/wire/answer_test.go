@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -135,6 +136,8 @@ func TestAnswers(t *testing.T) {
 		{"lines that end in LF alone", "GET", "HTTP/1.1 200 OK\nContent-Length: 1\n\na", taken{status: 200, header: h("Content-Length", "1"), body: "a"}},
 		{"a folded line", "GET", ok + "A: b\r\n c\r\nContent-Length: 1\r\n\r\na", taken{status: 200, header: h("A", "b c", "Content-Length", "1"), body: "a"}},
 		{"a header larger than a buffer", "GET", ok + "A: " + strings.Repeat("b", 2*answerRead) + "\r\nContent-Length: 1\r\n\r\na", taken{status: 200, header: h("A", strings.Repeat("b", 2*answerRead), "Content-Length", "1"), body: "a"}},
+		{"a large body behind a header of many lines", "GET", ok + strings.Repeat("A: b\r\n", fieldsMost+1) + "\r\n" + strings.Repeat("c", 2*answerHead), taken{status: 200, header: h(slices.Repeat([]string{"A", "b"}, fieldsMost+1)...), body: strings.Repeat("c", 2*answerHead)}},
+		{"chunks and a length besides", "GET", ok + "Content-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", taken{status: 200, header: h("Content-Length", "9", "Transfer-Encoding", "chunked"), body: "a"}},
 		{"an endless header", "GET", ok + "A: " + strings.Repeat("b", 2*answerHead) + "\r\n\r\n", taken{err: true}},
 
 		{"nothing", "GET", "", taken{err: true}},
@@ -255,6 +258,45 @@ func TestInterruption(t *testing.T) {
 	}
 	c.Cut()
 	close(parts)
+}
+
+// What is interrupted halfway through a request, or through a header that is left
+// to net/http, cannot be gone on with: it is over.
+func TestInterruptionThatEndsTheCall(t *testing.T) {
+	for name, begin := range map[string]func(c *Conn, far net.Conn) error{
+		"a request that is not taken": func(c *Conn, far net.Conn) error {
+			go func() {
+				far.Read(make([]byte, 1))
+				c.Interrupt()
+			}()
+			return c.Send([]byte("GET / HTTP/1.1\r\nHost: x\r\n\r\n"))
+		},
+		"half a long header": func(c *Conn, far net.Conn) error {
+			go func() {
+				io.WriteString(far, "HTTP/1.1 200 OK\r\nA: "+strings.Repeat("b", answerRead))
+				c.Interrupt()
+			}()
+			if err := c.Await(); err != nil {
+				return err
+			}
+			_, err := c.Answer("GET")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			near, far := net.Pipe()
+			defer far.Close()
+			c := newConn(near, new(Pool))
+			time.AfterFunc(soon, func() { near.Close() })
+			if err := begin(c, far); err != ErrInterrupted {
+				t.Fatal(err)
+			}
+			c.Resume()
+			if err := c.Await(); err == nil || !c.closed.Load() {
+				t.Errorf("it goes on: %v", err)
+			}
+		})
+	}
 }
 
 // A connection that the upstream has closed, or on which it has said something

@@ -75,6 +75,10 @@ func (c *Conn) Next() ([]byte, error) {
 	return p, nil
 }
 
+// Ready reports whether Read or Next need not wait: some of the body has come, or it
+// has ended.
+func (c *Conn) Ready() bool { return c.ended || c.br.Buffered() > 0 }
+
 // Chunked reports whether the body has to be read with Read.
 func (c *Conn) Chunked() bool { return c.chunks != nil || c.body != nil }
 

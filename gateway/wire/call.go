@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -82,13 +83,26 @@ func (c *Conn) Stale() bool { return c.stale && !c.began }
 // Buffer returns an empty buffer in which to put together what is sent.
 func (c *Conn) Buffer() []byte { return c.out[:0] }
 
-// Send sends a request, which may be in Buffer.
+// Send sends a request, which may be in Buffer. If it is interrupted, what was sent
+// is no request, and the connection is closed.
 func (c *Conn) Send(b []byte) error {
 	if cap(b) <= answerRead {
 		c.out = b
 	}
-	_, err := c.Conn.Write(b)
-	return err
+	if _, err := c.Conn.Write(b); err != nil {
+		return c.cutShort(err)
+	}
+	return nil
+}
+
+// cutShort returns the error of something that nobody can go on with: if it was
+// interrupted, that, and the connection is closed.
+func (c *Conn) cutShort(err error) error {
+	if !c.wasInterrupted() {
+		return err
+	}
+	c.Cut()
+	return ErrInterrupted
 }
 
 // ErrInterrupted says that Await was interrupted.
@@ -125,12 +139,13 @@ func (c *Conn) Await() error {
 	}
 }
 
-// Interrupt makes Await return, now or when it is next called, until Resume.
+// Interrupt makes Send, Await and Answer return, now or when they are next called,
+// until Resume.
 func (c *Conn) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.interrupted = true
-	c.Conn.SetReadDeadline(longAgo)
+	c.Conn.SetDeadline(longAgo)
 }
 
 // Resume ends an interruption.
@@ -139,7 +154,7 @@ func (c *Conn) Resume() {
 	defer c.mu.Unlock()
 	if c.interrupted {
 		c.interrupted = false
-		c.Conn.SetReadDeadline(time.Time{})
+		c.Conn.SetDeadline(time.Time{})
 	}
 }
 
@@ -220,7 +235,7 @@ func (c *Conn) measure(a *Answer, method string, oneOne bool) error {
 			closes = closes || Named([]string{f.Value}, "close")
 		}
 	}
-	c.keep = !closes
+	c.keep = !closes && !(chunked && length >= 0) // who says both may mean either (RFC 9112, 6.1)
 	switch {
 	case method == http.MethodHead || a.Status == http.StatusNoContent || a.Status == http.StatusNotModified:
 		length = 0
@@ -237,11 +252,15 @@ func (c *Conn) measure(a *Answer, method string, oneOne bool) error {
 
 // awkward leaves an answer that is not plain to net/http.
 func (c *Conn) awkward(method string) (Answer, error) {
-	bounded := bufio.NewReaderSize(io.MultiReader(io.LimitReader(c.br, answerHead), tooLong{}), answerRead)
-	res, err := http.ReadResponse(bounded, &http.Request{Method: method})
-	if err != nil {
-		return Answer{}, err
+	bounded := &io.LimitedReader{R: c.br, N: answerHead}
+	res, err := http.ReadResponse(bufio.NewReaderSize(bounded, answerRead), &http.Request{Method: method})
+	switch {
+	case bounded.N == 0:
+		return Answer{}, errTooLong
+	case err != nil:
+		return Answer{}, c.cutShort(err)
 	}
+	bounded.N = math.MaxInt64 // it is the header's bound
 	a := Answer{Status: res.StatusCode, Length: res.ContentLength}
 	if a.Status < 200 {
 		return a, errMalformed
@@ -255,9 +274,4 @@ func (c *Conn) awkward(method string) (Answer, error) {
 	return a, nil
 }
 
-// tooLong is what follows an answer's bound.
-type tooLong struct{}
-
-func (tooLong) Read([]byte) (int, error) {
-	return 0, errors.New("wire: the answer's header is too long")
-}
+var errTooLong = errors.New("wire: the answer's header is too long")

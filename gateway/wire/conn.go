@@ -34,9 +34,10 @@ type conn struct {
 	remote  string
 	unwatch func()
 
-	now  atomic.Int64           // what it does, and since which tick
-	gone atomic.Bool            // the peer hung up
-	call atomic.Pointer[caller] // of the request that runs
+	now     atomic.Int64           // what it does, and since which tick
+	gone    atomic.Bool            // the peer hung up
+	bounded atomic.Bool            // writing has a deadline, which is that of one answer
+	call    atomic.Pointer[caller] // of the request that runs
 
 	in, out []byte
 	w       writer
@@ -66,7 +67,6 @@ func (c *conn) hungUp() {
 // serve answers requests until one is not plain, or there are no more.
 func (c *conn) serve() {
 	c.in = make([]byte, readMost)
-	c.turn(fresh)
 	for {
 		n, err := c.Conn.Read(c.in)
 		if n == 0 || err != nil || !c.turn(busy) {
@@ -108,7 +108,9 @@ func (c *conn) answer(r *http.Request, call *caller) (more bool) {
 	}()
 	c.w = writer{conn: c, request: r, last: r.Close}
 	c.server.Handler.ServeHTTP(&c.w, r)
-	return c.w.finish()
+	more = c.w.finish() && !c.bounded.Load()
+	c.w = writer{conn: c} // an idle connection keeps nothing of what was asked
+	return more
 }
 
 func (c *conn) panicked(v any) {

@@ -135,7 +135,7 @@ func take(r *http.Request, fields []Field) bool {
 			r.ContentLength, length = n, true
 		case "Connection":
 			r.Close = strings.EqualFold(f.Value, "close")
-			if !r.Close && !strings.EqualFold(f.Value, "keep-alive") {
+			if r.Header["Connection"] != nil || !r.Close && !strings.EqualFold(f.Value, "keep-alive") {
 				return false
 			}
 		case "Transfer-Encoding", "Upgrade", "Expect", "Trailer", "Te", "Http2-Settings":

@@ -34,6 +34,7 @@ func TestWhatIsPlain(t *testing.T) {
 		{"an empty value", request("GET / HTTP/1.1", host, "A:", "", ""), true},
 		{"a repeated name", request("GET / HTTP/1.1", host, "A: 1", "a: 2", "", ""), true},
 
+		{"two words on the connection", request("GET / HTTP/1.1", host, "Connection: close", "Connection: keep-alive", "", ""), false},
 		{"nothing", "", false},
 		{"half a header", request("GET / HTTP/1.1", host, ""), false},
 		{"half a body", request("POST / HTTP/1.1", host, "Content-Length: 4", "", "a="), false},

@@ -39,6 +39,7 @@ type Server struct {
 
 	mu    sync.Mutex
 	conns map[*conn]struct{}
+	ended bool // no more connections are taken
 	all   sync.WaitGroup
 }
 
@@ -88,7 +89,14 @@ func (s *Server) take(c net.Conn) {
 	}
 	k.unwatch = stop
 	k.base = s.ConnContext(context.Background(), c)
+	k.turn(fresh)
 	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		stop()
+		c.Close()
+		return
+	}
 	s.conns[k] = struct{}{}
 	s.all.Add(1)
 	s.mu.Unlock()
@@ -136,6 +144,7 @@ func (s *Server) closeThose(which func(state, int64) bool) {
 	for c := range s.conns { // order does not matter: each is looked at
 		if now := c.now.Load(); which(stateOf(now)) && c.now.CompareAndSwap(now, pack(closed, 0)) {
 			c.Conn.Close()
+			c.hungUp() // or its handler would never know
 		}
 	}
 }
@@ -147,9 +156,13 @@ func (s *Server) Drain() {
 	s.closeThose(func(st state, _ int64) bool { return st == idle || st == fresh })
 }
 
-// Shutdown waits until no connection is left, or ctx ends, when it closes those
-// that are left, and waits for their handlers.
+// Shutdown takes no more connections and waits until none is left, or ctx ends, when
+// it closes those that are left, has their requests' contexts end, and waits for
+// their handlers.
 func (s *Server) Shutdown(ctx context.Context) {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	s.Drain()
 	stop := context.AfterFunc(ctx, func() { s.closeThose(func(state, int64) bool { return true }) })
 	defer stop()

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -152,6 +153,15 @@ func TestWriterIsNetHTTPs(t *testing.T) {
 		"a status":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); io.WriteString(w, "no") },
 		"two statuses": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); w.WriteHeader(200) },
 		"no content":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204); io.WriteString(w, "no") },
+		"no content with a length": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "2")
+			w.WriteHeader(204)
+		},
+		"hints with a length": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1")
+			w.WriteHeader(103)
+			io.WriteString(w, "a")
+		},
 		"not modified": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Etag", "a"); w.WriteHeader(304) },
 		"a header":     func(w http.ResponseWriter, _ *http.Request) { w.Header()["A"] = []string{"b", "c"} },
 		"a date":       func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Date", "today") },
@@ -376,4 +386,59 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the connection goes on: %v", err)
 	}
 	<-ended
+}
+
+// When the time to drain is over, what still runs is told, and waited for.
+func TestShutdownTellsHandlers(t *testing.T) {
+	asked, told := make(chan struct{}), make(chan struct{})
+	b := serveBoth(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(asked)
+		select {
+		case <-r.Context().Done():
+			close(told)
+		case <-time.After(soon):
+		}
+	})
+	c, _ := b.dial(t)
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-asked
+	ended, end := context.WithCancel(context.Background())
+	end()
+	b.Shutdown(ended)
+	select {
+	case <-told:
+	default:
+		t.Error("the handler was not told")
+	}
+	near, far := net.Pipe() // accepted just before
+	defer far.Close()
+	far.SetDeadline(time.Now().Add(soon))
+	b.take(near)
+	if _, err := far.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("a connection that came too late: %v", err)
+	}
+}
+
+// A connection's time begins when it is accepted, however long the server has been
+// at work, and whether or not its goroutine has run yet.
+func TestAConnectionsTimeBeginsWhenItIsAccepted(t *testing.T) {
+	s := &Server{
+		Fresh: soon, conns: make(map[*conn]struct{}),
+		Watch:       func(net.Conn, func()) (func(), bool) { return func() {}, true },
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return ctx },
+	}
+	s.tick.Store(1000)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	near, far := net.Pipe()
+	defer s.all.Wait()
+	defer far.Close()
+	s.take(near)
+	s.closeThose(s.late)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		if st, _ := stateOf(c.now.Load()); st == closed {
+			t.Error("it was closed at once")
+		}
+	}
 }

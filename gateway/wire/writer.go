@@ -63,7 +63,10 @@ func (w *writer) WriteHeader(status int) {
 		delete(w.header, "Content-Type")
 		delete(w.header, "Content-Length")
 		w.left = 0
-	case status == http.StatusNoContent || w.head() && w.left >= 0:
+	case status == http.StatusNoContent: // nor may it say how long that would be
+		delete(w.header, "Content-Length")
+		w.left = 0
+	case w.head() && w.left >= 0:
 		w.left = 0
 	}
 	if w.left >= 0 {
@@ -76,7 +79,14 @@ func (w *writer) head() bool { return w.request.Method == http.MethodHead }
 // Inform sends an informational answer, such as 103, ahead of the answer.
 func (w *writer) Inform(status int, h http.Header) {
 	b := appendStatus(nil, status)
-	b = AppendHeader(b, h)
+	for name, values := range h { // order does not matter: it is that of lines of different names
+		if name == "Content-Length" || name == "Transfer-Encoding" {
+			continue // it has no body, and nobody must wait for one
+		}
+		for _, v := range values {
+			b = AppendField(b, name, v)
+		}
+	}
 	w.fail(w.conn.send(append(b, '\r', '\n')))
 }
 
@@ -294,5 +304,9 @@ func (w *writer) EnableFullDuplex() error { return nil }
 // SetReadDeadline does nothing: the request has been read.
 func (w *writer) SetReadDeadline(time.Time) error { return nil }
 
-// SetWriteDeadline bounds the writing of the answer.
-func (w *writer) SetWriteDeadline(t time.Time) error { return w.conn.Conn.SetWriteDeadline(t) }
+// SetWriteDeadline bounds the writing of the answer, which is then the last of its
+// connection. It may be called while the handler works.
+func (w *writer) SetWriteDeadline(t time.Time) error {
+	w.conn.bounded.Store(true)
+	return w.conn.Conn.SetWriteDeadline(t)
+}
