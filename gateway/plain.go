@@ -48,19 +48,18 @@ func (x *exchange) servePlain(body []byte) {
 // callPlain makes the call and returns the answer, or why there is none for the
 // caller: it broke, or its deadline or its caller's patience came first.
 func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
+	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
+		timer := time.AfterFunc(t, x.timeOut)
+		defer timer.Stop()
+	}
 	conn, err := x.connect(false)
-	for err != nil && x.another(err) {
+	for err != nil && !x.timedOut.Load() && x.another(err) {
 		conn, err = x.connect(false)
 	}
 	if err != nil {
-		x.judgeCall(0, err)
-		return wire.Answer{}, err
+		return wire.Answer{}, x.unconnected(err)
 	}
 	x.overdue.plain.Store(&x.hold)
-	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
-		timer := time.AfterFunc(t, func() { x.timedOut.Store(true); x.hold.interrupt() })
-		defer timer.Stop()
-	}
 	stop := afterFunc(x.in.Context(), x.hold.interrupt)
 	defer stop()
 
@@ -69,9 +68,10 @@ func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
 		x.gateway.resent()
 		x.hold.disarm()
 		conn.Cut()
-		if conn, err = x.connect(true); err == nil {
-			a, err = x.ask(conn, body)
+		if conn, err = x.connect(true); err != nil {
+			return a, x.unconnected(err)
 		}
+		a, err = x.ask(conn, body)
 	}
 	x.hold.disarm()
 	if err == wire.ErrInterrupted && x.timedOut.Load() {
@@ -107,6 +107,29 @@ func afterFunc(ctx context.Context, f func()) (stop func() bool) {
 	return context.AfterFunc(ctx, f)
 }
 
+// timeOut ends the call because it takes longer than it may, wherever it is.
+func (x *exchange) timeOut() {
+	x.timedOut.Store(true)
+	x.hold.interrupt()
+	if cut := x.overdue.cut.Load(); cut != nil {
+		(*cut)(errCallTimeout)
+	}
+}
+
+// unconnected ends a call for which no connection could be made in time.
+func (x *exchange) unconnected(err error) error {
+	switch refused := x.late.Load(); {
+	case refused != nil:
+		err = &refusedError{*refused}
+	case x.timedOut.Load():
+		x.judge(spread.Late)
+		x.permit.Abandon(reason.Timeout)
+		return &refusedError{gate.Refusal{Reason: reason.Timeout, Class: x.class.name}}
+	}
+	x.judgeCall(0, err)
+	return err
+}
+
 // connect holds a connection to the upstream. A new one is not waited for longer
 // than for the answer: nothing has been sent, and nothing goes on.
 func (x *exchange) connect(anew bool) (*wire.Conn, error) {
@@ -120,15 +143,12 @@ func (x *exchange) connect(anew bool) (*wire.Conn, error) {
 	ctx, cancel := context.WithCancelCause(x.in.Context())
 	defer cancel(nil)
 	x.overdue.cut.Store(&cancel)
-	if x.late.Load() != nil {
+	if x.late.Load() != nil || x.timedOut.Load() {
 		cancel(errAnswered)
 	}
 	c, err := pool.Connect(ctx)
 	x.overdue.cut.Store(nil)
 	if err != nil {
-		if refused := x.late.Load(); refused != nil {
-			return nil, &refusedError{*refused}
-		}
 		return nil, err
 	}
 	x.hold.take(c)

@@ -126,7 +126,7 @@ func (x *exchange) head(a wire.Answer) {
 func (x *exchange) inform(a wire.Answer) {
 	h := make(http.Header, len(a.Fields))
 	for _, f := range a.Fields {
-		if !wire.HopByHop(f.Name) {
+		if !wire.HopByHop(f.Name) && !f.Is(httpgate.HeaderRung) && !f.Is(httpgate.HeaderReason) {
 			h.Add(f.Name, f.Value)
 		}
 	}

@@ -43,8 +43,7 @@ type Server struct {
 	all   sync.WaitGroup
 }
 
-// Serve accepts connections until the listener is closed. It may be called for
-// several listeners, one after the other or at once.
+// Serve accepts connections until the listener is closed. It is called once.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.conns == nil {
@@ -134,7 +133,7 @@ func (s *Server) stamp(now time.Time) {
 
 // late reports whether a connection in that state since then is to be closed.
 func (s *Server) late(st state, since int64) bool {
-	most := map[state]time.Duration{fresh: s.Fresh, idle: s.Idle, writing: s.Stall}[st]
+	most := [...]time.Duration{fresh: s.Fresh, idle: s.Idle, writing: s.Stall, closed: 0}[st]
 	return most > 0 && s.tick.Load()-since > int64(most/time.Second)
 }
 
@@ -150,10 +149,10 @@ func (s *Server) closeThose(which func(state, int64) bool) {
 }
 
 // Drain has every answer from now on be the last of its connection, and closes
-// those on which nothing runs.
+// those on which nothing runs any more. Who has just connected is answered.
 func (s *Server) Drain() {
 	s.draining.Store(true)
-	s.closeThose(func(st state, _ int64) bool { return st == idle || st == fresh })
+	s.closeThose(func(st state, _ int64) bool { return st == idle })
 }
 
 // Shutdown takes no more connections and waits until none is left, or ctx ends, when
@@ -163,7 +162,8 @@ func (s *Server) Shutdown(ctx context.Context) {
 	s.mu.Lock()
 	s.ended = true
 	s.mu.Unlock()
-	s.Drain()
+	s.draining.Store(true)
+	s.closeThose(func(st state, _ int64) bool { return st == idle || st == fresh })
 	stop := context.AfterFunc(ctx, func() { s.closeThose(func(state, int64) bool { return true }) })
 	defer stop()
 	s.all.Wait()

@@ -388,6 +388,24 @@ func TestDrain(t *testing.T) {
 	<-ended
 }
 
+// Whose connection is older than the draining, and who has not said anything yet,
+// is answered.
+func TestDrainingAnswersWhoHasJustConnected(t *testing.T) {
+	b := serveBoth(t, func(http.ResponseWriter, *http.Request) {})
+	c, br := b.dial(t)
+	<-b.gone // it is accepted
+	for n := 0; n == 0; <-time.After(time.Millisecond) {
+		b.mu.Lock()
+		n = len(b.conns)
+		b.mu.Unlock()
+	}
+	b.Drain()
+	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	if res, _ := readAnswer(t, br, "GET"); !res.Close {
+		t.Error("the answer does not say that it is the last")
+	}
+}
+
 // When the time to drain is over, what still runs is told, and waited for.
 func TestShutdownTellsHandlers(t *testing.T) {
 	asked, told := make(chan struct{}), make(chan struct{})
