@@ -176,33 +176,33 @@ func (x *exchange) callInTime() (*http.Response, error) {
 	bell := make(chan struct{}, 1)
 	x.listen(&bell)
 	x.cut.Store(&x.cancel)
-	timedOut := func() bool { return false }
+	var timer *time.Timer
 	if t := x.class.timeout; t > 0 && t < x.permit.Remaining() {
-		timer := time.AfterFunc(t, func() { x.cancel(errCallTimeout) })
-		defer timer.Stop()
-		timedOut = func() bool { return context.Cause(x.out.Context()) == errCallTimeout }
+		timer = time.AfterFunc(t, func() { x.cancel(errCallTimeout) })
 	}
 	if x.late.Load() != nil {
 		x.cancel(errAnswered) // it passed before there was anything to cut
 	}
 	a := x.class.upstream.call(x)
-	if timedOut() {
+	timedOut := timer != nil && !timer.Stop() // then an answer that came at the same moment is cut as well
+	if timedOut {
 		x.judge(spread.Late)
 	}
 	x.judgeAnswer(a)
-	if a.err == nil && x.permit.Answered() {
-		x.beginAnswer(a.res)
-		return a.res, nil
+	if a.err == nil && !timedOut {
+		if x.permit.Answered() {
+			x.beginAnswer(a.res)
+			return a.res, nil
+		}
+		<-bell
 	}
 	if a.err == nil {
-		<-bell
 		a.res.Body.Close()
-		return nil, &refusedError{*x.late.Load()}
 	}
 	if refused := x.late.Load(); refused != nil {
 		return nil, &refusedError{*refused}
 	}
-	if timedOut() {
+	if timedOut {
 		x.permit.Abandon(reason.Timeout)
 		return nil, &refusedError{gate.Refusal{Reason: reason.Timeout, Class: x.class.name}}
 	}
