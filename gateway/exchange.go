@@ -57,12 +57,9 @@ type exchange struct {
 	direct   bool        // what is written of the answer leaves at once
 
 	// Any other.
-	state   atomic.Int32 // calling, then answered or left
-	out     *http.Request
-	sending sending
-	cancel  context.CancelCauseFunc
-	upload  *upload
-	proxy   httputil.ReverseProxy // here, for it would be an allocation elsewhere
+	*detour
+	cancel context.CancelCauseFunc
+	upload *upload
 
 	body    *flow // nil until an answer flows
 	flowing flow
@@ -74,6 +71,14 @@ type exchange struct {
 
 	note note          // for the recording
 	told reason.Reason // what the caller was told while the call went on
+}
+
+// detour is what only a call by net/http needs.
+type detour struct {
+	state   atomic.Int32 // calling, then answered or left
+	out     *http.Request
+	sending sending
+	proxy   httputil.ReverseProxy
 }
 
 const (
@@ -105,6 +110,7 @@ func (x *exchange) serve() {
 		return
 	}
 	defer x.finish()
+	x.detour = new(detour)
 	x.proxy.Rewrite = silence
 	x.proxy.Transport = x
 	x.proxy.BufferPool = buffers
@@ -271,15 +277,20 @@ func (x *exchange) settle(a answer) {
 
 // mark says on the upstream's answer what it is.
 func (x *exchange) mark(status int, h http.Header) {
-	x.outcome = outcomeOf(status)
 	h[httpgate.HeaderRung] = rungPrimary
-	h[httpgate.HeaderReason] = reasonServed
+	h[httpgate.HeaderReason] = x.said(status)
 	sign(h, x.in)
 	x.gateway.expose(h, x.in)
-	if x.outcome == reason.Failed {
+}
+
+// said takes in the status that the upstream answered with, and returns the reason
+// that its answer bears.
+func (x *exchange) said(status int) []string {
+	if x.outcome = outcomeOf(status); x.outcome == reason.Failed {
 		x.class.seen.Passed.Add(1)
-		h[httpgate.HeaderReason] = reasonFailed
+		return reasonFailed
 	}
+	return reasonServed
 }
 
 // markAnswer does so on its way through the proxy.

@@ -23,6 +23,9 @@ func (x *exchange) plain() (body []byte, ok bool) {
 	if x.gateway.opts.LongWay || x.copy.Load().Plain() == nil {
 		return nil, false
 	}
+	if _, ok := x.w.(passer); ok { // then so was the request
+		return wire.HeldBody(x.in)
+	}
 	h := x.in.Header
 	if h["Upgrade"] != nil || h["Expect"] != nil || h["Te"] != nil || x.in.Trailer != nil || isGRPC(x.in) || x.in.URL.Path == "*" {
 		return nil, false
@@ -39,7 +42,6 @@ func (x *exchange) servePlain(body []byte) {
 		return
 	}
 	x.begin(&x.hold, false)
-	x.mark(a.Status, x.w.Header())
 	if err := x.pass(a); err != nil {
 		panic(http.ErrAbortHandler) // half an answer must not look like one
 	}

@@ -81,7 +81,7 @@ func (x *exchange) emit() { http.NewResponseController(x.w).Flush() }
 
 // passer is a writer that takes an answer's header as it is.
 type passer interface {
-	Pass(status int, fields []wire.Field, h http.Header, length int64)
+	Pass(status int, fields []wire.Field, length int64)
 }
 
 // head sends the answer's header: the upstream's without what is between
@@ -93,33 +93,47 @@ func (x *exchange) head(a wire.Answer) {
 			connection = append(connection, f.Value)
 		}
 	}
-	kept := a.Fields[:0]
-	sized := a.Length < 0 || a.Status == http.StatusNoContent // a length is not to be said, or has been
+	kept, signed := a.Fields[:0], false
+	sized := a.Length < 0 || a.Status == http.StatusNoContent // the length is not to be said, or has been
 	for _, f := range a.Fields {
 		length := f.Is("Content-Length")
 		if wire.HopByHop(f.Name) || f.Is(httpgate.HeaderRung) || f.Is(httpgate.HeaderReason) ||
 			sized && length || connection != nil && wire.Named(connection, f.Name) {
 			continue
 		}
-		if f.Is(httpgate.HeaderRequestID) {
-			delete(x.w.Header(), httpgate.HeaderRequestID) // the upstream's own stands
-		}
 		sized = sized || length
+		signed = signed || f.Is(httpgate.HeaderRequestID) // the upstream's own stands
 		kept = append(kept, f)
 	}
-	to := x.w.Header()
-	if p, ok := x.w.(passer); ok {
-		x.direct = true
-		p.Pass(a.Status, kept, to, a.Length)
+	p, ok := x.w.(passer)
+	if !ok {
+		x.headBy(a.Status, kept)
 		return
 	}
+	x.direct = true
+	kept = append(kept,
+		wire.Field{Name: httpgate.HeaderRung, Value: httpgate.RungPrimary},
+		wire.Field{Name: httpgate.HeaderReason, Value: x.said(a.Status)[0]})
+	if !signed {
+		kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: x.in.Header.Get(httpgate.HeaderRequestID)})
+	}
+	if x.in.Header["Origin"] != nil {
+		x.gateway.expose(x.w.Header(), x.in)
+	}
+	p.Pass(a.Status, kept, a.Length)
+}
+
+// headBy does so by way of net/http.
+func (x *exchange) headBy(status int, kept []wire.Field) {
+	to := x.w.Header()
 	for _, f := range kept {
 		to.Add(f.Name, f.Value)
 	}
 	if _, ok := to["Content-Type"]; !ok {
 		to["Content-Type"] = nil // or net/http would guess one
 	}
-	x.w.WriteHeader(a.Status)
+	x.mark(status, to)
+	x.w.WriteHeader(status)
 }
 
 // inform passes an informational answer on.

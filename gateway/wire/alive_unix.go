@@ -2,8 +2,6 @@
 
 package wire
 
-import "golang.org/x/sys/unix"
-
 // alive reports whether an idle connection is still open. Whatever there is to
 // read on it, the end or bytes that nobody asked for, it is of no more use.
 func (c *Conn) alive() bool {
@@ -12,11 +10,4 @@ func (c *Conn) alive() bool {
 	}
 	c.quiet = false
 	return c.raw.Read(c.peek) == nil && c.quiet
-}
-
-func (c *Conn) look(fd uintptr) bool {
-	var b [1]byte
-	_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-	c.quiet = err == unix.EAGAIN
-	return true
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -13,7 +14,7 @@ type caller struct {
 	mu    sync.Mutex
 	err   error
 	done  chan struct{}
-	after map[*func()]struct{}
+	after []*func() // mostly one
 }
 
 // Err implements context.Context.
@@ -45,16 +46,16 @@ func (c *caller) AfterFunc(f func()) (stop func() bool) {
 		go f()
 		return func() bool { return false }
 	}
-	if c.after == nil {
-		c.after = make(map[*func()]struct{}, 1)
-	}
-	c.after[&f] = struct{}{}
+	c.after = append(c.after, &f)
 	return func() bool {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		_, there := c.after[&f]
-		delete(c.after, &f)
-		return there
+		i := slices.Index(c.after, &f)
+		if i < 0 {
+			return false
+		}
+		c.after = slices.Delete(c.after, i, i+1)
+		return true
 	}
 }
 
@@ -69,7 +70,7 @@ func (c *caller) cancel() {
 	if c.done != nil {
 		close(c.done)
 	}
-	for f := range c.after { // order does not matter: each runs on a goroutine of its own
+	for _, f := range c.after {
 		go (*f)()
 	}
 	c.after = nil

@@ -180,9 +180,10 @@ func (w *writer) Write(p []byte) (int, error) {
 }
 
 // Pass begins an answer with the lines of another, which are the first of its
-// header, and what h has besides. What is written of its body from then on is
+// header, and what Header has besides. What is written of its body from then on is
 // sent at once. length is that of the body, -1 if it is not known.
-func (w *writer) Pass(status int, fields []Field, h http.Header, length int64) {
+func (w *writer) Pass(status int, fields []Field, length int64) {
+	h := w.header
 	w.status, w.begun, w.direct, w.left = status, true, true, length
 	if !w.hasBody() {
 		w.left = 0

@@ -44,7 +44,7 @@ func (p *plain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 type writer interface {
 	http.ResponseWriter
-	Pass(status int, fields []wire.Field, h http.Header, length int64)
+	Pass(status int, fields []wire.Field, length int64)
 }
 
 func (p *plain) serve(w writer, r *http.Request) error {
@@ -76,7 +76,7 @@ func (p *plain) serve(w writer, r *http.Request) error {
 			kept = append(kept, f)
 		}
 	}
-	w.Pass(a.Status, kept, nil, a.Length)
+	w.Pass(a.Status, kept, a.Length)
 	if conn.Chunked() {
 		return errors.New("no measurement has chunks")
 	}
