@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestOnlyAnswersThatGoOnAreWatched(t *testing.T) {
 				g := &Gateway{idle: time.Minute}
 				var flowing []*flow
 				for range 3 {
-					x := &exchange{gateway: g, class: &class{gate: gt, cancel: true, seen: new(observe.Class)}}
+					x := &exchange{gateway: g, in: new(http.Request), class: &class{gate: gt, cancel: true, seen: new(observe.Class)}}
 					x.begin(io.NopCloser(strings.NewReader("")), false)
 					flowing = append(flowing, &x.flowing)
 					time.Sleep(watchAfter / 10)
