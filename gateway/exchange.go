@@ -41,13 +41,14 @@ type exchange struct {
 	in      *http.Request
 	permit  gate.Permit
 	offered unit.Instant
+	granted unit.Instant
 	named   bool // the caller named a deadline
 	secure  bool // it speaks TLS, to us or to a proxy that is trusted
 
 	*overdue
 	// The copy that is called; see upstream.
 	copy   atomic.Pointer[copies.Copy]
-	sent   unit.Instant // when it was taken
+	heard  unit.Instant // when it was known what came of it
 	moves  int          // to another copy
 	judged bool
 

@@ -38,7 +38,10 @@ type flow struct {
 
 // begin lets an answer that came in time flow.
 func (x *exchange) begin(src io.ReadCloser, switched bool) {
-	now := x.class.gate.Now()
+	now := x.heard
+	if now == 0 {
+		now = x.class.gate.Now()
+	}
 	x.class.seen.First.Observe(now.Sub(x.offered))
 	f := &x.flowing
 	f.x, f.src, f.began, f.switched = x, src, now, switched

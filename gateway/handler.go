@@ -75,7 +75,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	x := &exchange{
 		gateway: g, class: c, w: w, in: r,
 		permit: permit, overdue: due,
-		offered: ask.At, named: named.left != 0,
+		offered: ask.At, granted: granted, named: named.left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
 		secure: who.secure(r),
 	}

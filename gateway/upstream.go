@@ -111,7 +111,6 @@ func (x *exchange) take() bool {
 	c, ok := x.class.upstream.set.Take(nil)
 	if ok {
 		x.copy.Store(c)
-		x.sent = x.class.gate.Now()
 	}
 	return ok
 }
@@ -133,7 +132,7 @@ func (x *exchange) another(err error) bool {
 	}
 	x.moves++
 	x.copy.Store(next)
-	old.Judge(blame(err), x.class.gate.Now().Sub(x.sent))
+	old.Judge(blame(err), x.class.gate.Now().Sub(x.granted))
 	old.Done()
 	return true
 }
@@ -142,8 +141,8 @@ func (x *exchange) another(err error) bool {
 // the first word counts.
 func (x *exchange) judge(o spread.Outcome) {
 	if !x.judged {
-		x.judged = true
-		x.copy.Load().Judge(o, x.class.gate.Now().Sub(x.sent))
+		x.judged, x.heard = true, x.class.gate.Now()
+		x.copy.Load().Judge(o, x.heard.Sub(x.granted))
 	}
 }
 

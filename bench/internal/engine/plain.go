@@ -9,40 +9,71 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/copies"
+	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/gateway/wire"
 )
 
-// Gateway serves a listener with what the gateway serves plain requests with: package
-// wire on both sides, and the X-Forwarded headers. All that makes it a gateway is
-// missing: admission first, and besides it the limits on callers, their hang-ups, the
-// choice of a copy, request IDs, deadlines passed on, the account. What a request
-// through the gateway costs over one through this is therefore all of that, and more
-// than admission alone. It returns when the listener is closed.
+// Gateway serves a listener as the gateway serves plain requests, with all that is
+// not admission: its limits on connections and requests, package wire on both sides,
+// the choice of a copy and the judgement of how it did, request ids, the X-Forwarded
+// headers. What a request through the gateway costs over one through this is the
+// class, the deadline and its headers, the gate, the account and what it takes to
+// answer in time. It returns when the listener is closed.
 func Gateway(l net.Listener, to *url.URL) error {
-	dial := net.Dialer{Timeout: 5 * time.Second, KeepAlive: 15 * time.Second}
-	p := &plain{pool: wire.Pool{
-		Dial:     func(ctx context.Context) (net.Conn, error) { return dial.DialContext(ctx, "tcp", to.Host) },
-		IdleMost: 4096, IdleFor: 90 * time.Second,
-	}}
-	defer p.pool.Close()
-	s := &wire.Server{
-		Handler:     p,
-		HandOver:    func(c net.Conn) { c.Close() },
-		Watch:       func(net.Conn, func()) (func(), bool) { return func() {}, true },
-		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return ctx },
-		Fresh:       10 * time.Second, Idle: 2 * time.Minute, Stall: time.Minute,
+	set, err := copies.New(copies.Config{Name: "app", URLs: []*url.URL{to}})
+	if err != nil {
+		return err
 	}
-	return s.Serve(l)
+	set.Start()
+	defer set.Close()
+	guard := &edge.Guard{
+		Handler: &plain{set},
+		Refuse:  func(w http.ResponseWriter, _ *http.Request, status int) { w.WriteHeader(status) },
+		Conn: func(r *http.Request) net.Conn {
+			c, _ := r.Context().Value(connKey{}).(net.Conn)
+			return c
+		},
+		Held:   func(r *http.Request) bool { _, held := wire.HeldBody(r); return held },
+		Ending: func() bool { return false },
+	}
+	guard.Set(edge.Limits{
+		HeaderCount: 100, Body: 1 << 30, BodyGrace: 10 * time.Second, BodyRate: 500, WriteStall: 30 * time.Second,
+		Resets: 100, DropUnderscores: true, Protected: func(string) bool { return false },
+	})
+	s := &wire.Server{
+		Handler:  guard,
+		HandOver: func(c net.Conn) { c.Close() },
+		Watch:    func(net.Conn, func()) (func(), bool) { return func() {}, true }, // once a connection
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+		Fresh: 10 * time.Second, Idle: 2 * time.Minute, Stall: time.Minute,
+	}
+	return s.Serve(edge.Wrap(l, edge.NewCaps(10_000, 10_000), edge.Options{WriteStall: 30 * time.Second}))
 }
 
-type plain struct{ pool wire.Pool }
+type connKey struct{}
+
+type plain struct{ set *copies.Set }
 
 // ServeHTTP passes a plain request on. What goes wrong breaks the connection: no
 // measurement is meant to see it.
 func (p *plain) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := p.serve(w.(writer), r); err != nil {
+	c, ok := p.set.Take(nil)
+	if !ok {
 		panic(http.ErrAbortHandler)
 	}
+	defer c.Done()
+	id := httpgate.RequestID(r)
+	r.Header[httpgate.HeaderRequestID] = []string{id}
+	begin := time.Now()
+	status, err := serve(c.Plain(), w.(writer), r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	c.Judge(copies.OutcomeOf(status), time.Since(begin))
 }
 
 type writer interface {
@@ -50,28 +81,27 @@ type writer interface {
 	Pass(status int, fields []wire.Field, length int64)
 }
 
-func (p *plain) serve(w writer, r *http.Request) error {
-	conn := p.pool.Idle()
+func serve(pool *wire.Pool, w writer, r *http.Request) (status int, err error) {
+	conn := pool.Idle()
 	if conn == nil {
-		var err error
-		if conn, err = p.pool.Connect(r.Context()); err != nil {
-			return err
+		if conn, err = pool.Connect(r.Context()); err != nil {
+			return 0, err
 		}
 	}
 	defer conn.Close()
 	if err := conn.Send(appendRequest(conn.Buffer(), r)); err != nil {
-		return err
+		return 0, err
 	}
 	stop := r.Context().(interface {
 		AfterFunc(func()) func() bool
 	}).AfterFunc(conn.Interrupt) // the caller hangs up
 	defer stop()
 	if err := conn.Await(); err != nil {
-		return err
+		return 0, err
 	}
 	a, err := conn.Answer(r.Method)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	kept := a.Fields[:0]
 	for _, f := range a.Fields {
@@ -79,21 +109,22 @@ func (p *plain) serve(w writer, r *http.Request) error {
 			kept = append(kept, f)
 		}
 	}
+	kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: r.Header.Get(httpgate.HeaderRequestID)})
 	w.Pass(a.Status, kept, a.Length)
 	if conn.Chunked() {
-		return errors.New("no measurement has chunks")
+		return 0, errors.New("no measurement has chunks")
 	}
 	for {
 		b, err := conn.Next()
 		if len(b) > 0 {
 			if _, err := w.Write(b); err != nil {
-				return err
+				return 0, err
 			}
 		}
 		if err == io.EOF {
-			return nil
+			return a.Status, nil
 		} else if err != nil {
-			return err
+			return 0, err
 		}
 	}
 }
