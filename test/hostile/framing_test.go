@@ -24,7 +24,8 @@ type framing struct {
 	// may.
 	body string
 	// bites says that a proxy which frames by the first Content-Length and passes
-	// on what it read lets it through.
+	// on what it read lets it through, or one that does as Connection says. The others
+	// are what must pass.
 	bites bool
 }
 
@@ -94,8 +95,8 @@ var framings = []framing{
 	{"a host with a space", "GET P HTTP/1.1\r\nHost: x y\r\n\r\n", refused, true},
 	{"a host with a path", "GET P HTTP/1.1\r\nHost: x/S\r\n\r\n", refused, true},
 	{"an upgrade with a length", "POST P HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\nContent-Length: 3\r\n\r\nabc", "abc", false},
-	{"a length that Connection names", "POST P HTTP/1.1\r\nHost: x\r\nConnection: Content-Length\r\nContent-Length: 30\r\n\r\nGET S HTTP/1.1\r\nHost: xyz\r\n\r\n", "GET /~ HTTP/1.1\r\nHost: xyz\r\n\r\n", false},
-	{"a coding that Connection names", "POST P HTTP/1.1\r\nHost: x\r\nConnection: Transfer-Encoding\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", false},
+	{"a length that Connection names", "POST P HTTP/1.1\r\nHost: x\r\nConnection: Content-Length\r\nContent-Length: 30\r\n\r\nGET S HTTP/1.1\r\nHost: xyz\r\n\r\n", "GET /~ HTTP/1.1\r\nHost: xyz\r\n\r\n", true},
+	{"a coding that Connection names", "POST P HTTP/1.1\r\nHost: x\r\nConnection: Transfer-Encoding\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "abc", true},
 	{"an expectation nobody knows", "POST P HTTP/1.1\r\nHost: x\r\nExpect: 100-continue, 200-ok\r\nContent-Length: 3\r\n\r\nabc", "abc", false},
 }
 
