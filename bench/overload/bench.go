@@ -38,7 +38,7 @@ func (p pair) stop() {
 
 // start starts both; the classes are YAML for below "classes:".
 func (b bench) start(s service, classes string) (p pair, err error) {
-	p.upstream, err = child.Start("service", nil, b.peer, "upstream", "-slots", fmt.Sprint(s.slots), "-service", s.time.String())
+	p.upstream, err = child.Start("service", nil, b.peer, "upstream", "-slots", fmt.Sprint(s.slots), "-service", s.time.String(), "-spread", s.spread.String())
 	if err != nil {
 		return p, err
 	}

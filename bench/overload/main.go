@@ -27,18 +27,25 @@ func main() {
 type service struct {
 	slots  int
 	time   time.Duration
+	spread time.Duration // of time, evenly to either side
 	budget time.Duration // of latency; also the deadline
 }
 
 // nominal is what the service can do by arithmetic, in requests a second.
 func (s service) nominal() float64 { return float64(s.slots) / s.time.Seconds() }
 
-func (s service) String() string { return fmt.Sprintf("%d slots of %v", s.slots, s.time) }
+func (s service) String() string {
+	if s.spread == 0 {
+		return fmt.Sprintf("%d slots of exactly %v", s.slots, s.time)
+	}
+	return fmt.Sprintf("%d slots of %v ± %v", s.slots, s.time, s.spread)
+}
 
 // services are sized so that ten times their capacity is at most 5,000/s.
 var services = []service{
-	{40, 100 * time.Millisecond, 300 * time.Millisecond},
-	{5, 10 * time.Millisecond, 50 * time.Millisecond},
+	{40, 100 * time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond},
+	{40, 100 * time.Millisecond, 0, 300 * time.Millisecond},
+	{5, 10 * time.Millisecond, 2 * time.Millisecond, 50 * time.Millisecond},
 }
 
 func run(rounds int, length time.Duration, gate bool) (int, error) {
@@ -57,9 +64,9 @@ func run(rounds int, length time.Duration, gate bool) (int, error) {
 	t := table.Table{Title: "Overload"}
 	t.Note("Cases of %v. Goodput counts primary answers inside the deadline, from the scheduled arrival, given while load was offered: a run begins with an empty service, which costs it the first 100 ms; capacity is what the service did straight and saturated in the same round. Memory is the gateway's resident set.", length)
 	var cases []*overloadCase
-	for _, s := range services {
+	for i, s := range services {
 		for _, factor := range []float64{2, 5, 10} {
-			cases = append(cases, newOverloadCase(&t, s, factor))
+			cases = append(cases, newOverloadCase(&t, s, factor, i == 0))
 		}
 	}
 	flood := newFloodCase(&t, services[0])

@@ -23,6 +23,7 @@ func main() {
 	listen := flags.String("listen", "127.0.0.1:0", "address to listen on")
 	slots := flags.Int("slots", 0, "upstream: how many requests it works on at once; 0: all")
 	service := flags.Duration("service", 0, "upstream: how long it works on one")
+	spread := flags.Duration("spread", 0, "upstream: by how much that varies to either side, evenly")
 	target := flags.String("upstream", "", "proxy: where to")
 	as := flags.String("as", "tuned", "proxy: tuned, or gateway")
 	_ = flags.Parse(os.Args[2:])
@@ -33,7 +34,7 @@ func main() {
 	}
 	switch os.Args[1] {
 	case "upstream":
-		handler = newUpstream(*slots, *service)
+		handler = newUpstream(*slots, *service, *spread)
 	case "proxy":
 		to, err := url.Parse(*target)
 		if err != nil || to.Host == "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"time"
@@ -10,15 +11,16 @@ import (
 var answer = bytes.Repeat([]byte("spillway"), 256/8)
 
 // upstream is a service that works on so many requests at once, each for so
-// long. What comes beyond that waits inside it, in order, for as long as its
+// long, give or take a spread. What comes beyond that waits inside it, in order, for as long as its
 // caller does: a service without overload control.
 type upstream struct {
 	slots   chan struct{} // nil: as many as come
 	service time.Duration
+	spread  time.Duration // to either side
 }
 
-func newUpstream(slots int, service time.Duration) *upstream {
-	u := &upstream{service: service}
+func newUpstream(slots int, service, spread time.Duration) *upstream {
+	u := &upstream{service: service, spread: spread}
 	if slots > 0 {
 		u.slots = make(chan struct{}, slots)
 	}
@@ -41,7 +43,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if u.service > 0 {
-		time.Sleep(u.service)
+		time.Sleep(u.service - u.spread + rand.N(2*u.spread+1))
 	}
 	h := w.Header()
 	h["Content-Type"] = contentType
