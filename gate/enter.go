@@ -14,7 +14,7 @@ import (
 // The error is a *Refusal. A caller whose context ends while it waits is out of
 // the queue at once; one whose context has ended before is not let in.
 func (g *Gate) Acquire(ctx context.Context, r Request) (Permit, error) {
-	p, refused := g.Enter(ctx, r)
+	p, refused := g.enter(ctx, &r)
 	if refused.Reason != reason.None {
 		err := refused
 		return Permit{}, &err
@@ -57,7 +57,10 @@ func outcomeOf(ctx context.Context, err error) reason.Reason {
 // if the refusal's reason is reason.None.
 //
 // It panics for a class that does not exist.
-func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
+func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) { return g.enter(ctx, &r) }
+
+// enter is Enter without a copy of the request: Enter is inlined.
+func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 	if uint(r.Class) >= uint(len(*g.names.Load())) {
 		panic(fmt.Sprintf("gate: there is no class %d", r.Class)) // here, where no lock is held
 	}
@@ -88,7 +91,7 @@ func (g *Gate) Enter(ctx context.Context, r Request) (Permit, Refusal) {
 		g.mu.Unlock()
 		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
 	}
-	return g.offered(ctx, now, &r, v, gone)
+	return g.offered(ctx, now, r, v, gone)
 }
 
 // offered is what there is to do after an offer in all but the plainest case.
