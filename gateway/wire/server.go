@@ -141,9 +141,12 @@ func (s *Server) closeThose(which func(state, int64) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns { // order does not matter: each is looked at
-		if now := c.now.Load(); which(stateOf(now)) && c.now.CompareAndSwap(now, pack(closed, 0)) {
-			c.Conn.Close()
-			c.hungUp() // or its handler would never know
+		for now := c.now.Load(); which(stateOf(now)); now = c.now.Load() {
+			if c.now.CompareAndSwap(now, pack(closed, 0)) { // else it does something else by now: look again
+				c.Conn.Close()
+				c.hungUp() // or its handler would never know
+				break
+			}
 		}
 	}
 }

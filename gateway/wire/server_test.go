@@ -460,3 +460,28 @@ func TestAConnectionsTimeBeginsWhenItIsAccepted(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is to be closed is closed, also while it goes over from one state to
+// another: a stream that writes all the time would else outlive the time to drain.
+func TestNobodyEscapesBeingClosed(t *testing.T) {
+	for range 2000 {
+		s := &Server{conns: make(map[*conn]struct{})}
+		near, far := net.Pipe()
+		defer far.Close()
+		c := &conn{server: s, Conn: near}
+		s.conns[c] = struct{}{}
+		begun, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			close(begun)
+			for c.turn(writing) && c.turn(busy) {
+			}
+		}()
+		<-begun
+		s.closeThose(func(state, int64) bool { return true })
+		if st, _ := stateOf(c.now.Swap(pack(closed, 0))); st != closed {
+			t.Errorf("it goes on in state %d", st)
+		}
+		<-ended
+	}
+}
