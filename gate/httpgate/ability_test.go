@@ -206,10 +206,11 @@ func TestNothingIsBuffered(t *testing.T) {
 // A hijacked connection holds its slot until it is closed, however often.
 func TestHijack(t *testing.T) {
 	c := full()
-	c.Deadline = 20 * time.Millisecond
+	c.Deadline = patience
 	g := open(t, c)
 	hijacked := make(chan net.Conn, 1)
 	s := serve(t, "HTTP/1.1", httpgate.Middleware(g)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer close(hijacked) // or the test would wait for ever for what has failed
 		conn, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			t.Error(err)
@@ -227,7 +228,10 @@ func TestHijack(t *testing.T) {
 	defer raw.Close()
 	fmt.Fprint(raw, "GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
 	conn := <-hijacked
-	<-time.After(60 * time.Millisecond) // past the deadline
+	if conn == nil {
+		t.FailNow()
+	}
+	<-time.After(patience + patience/10) // past the deadline
 	resp, _ := s.get(t.Context(), t)
 	wantAnswer(t, resp, 503, reason.QueueFull)
 	if st := g.States()[0]; st.Used != 1 || st.Tally.Running != 1 {

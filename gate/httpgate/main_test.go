@@ -41,6 +41,10 @@ func open(t *testing.T, c gate.Class) *gate.Gate {
 	return g
 }
 
+// patience is a deadline that passes in a test, and within which a handler that
+// does its part at once has done it, however busy the machine.
+const patience = 500 * time.Millisecond
+
 // full is a class with one slot and no room.
 func full() gate.Class {
 	return gate.Class{Pool: gate.Pool{Slots: 1, Latency: time.Millisecond, Service: time.Millisecond}}

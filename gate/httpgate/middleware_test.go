@@ -147,7 +147,7 @@ func TestDeadlineWhileReadingTheBody(t *testing.T) {
 func TestStreamOutlivesTheDeadline(t *testing.T) {
 	protocols(t, func(t *testing.T, serve func(http.Handler) *server) {
 		c := full()
-		c.Deadline = 50 * time.Millisecond
+		c.Deadline = patience
 		g := open(t, c)
 		next := make(chan string)
 		s := serve(httpgate.Middleware(g)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -174,7 +174,7 @@ func TestStreamOutlivesTheDeadline(t *testing.T) {
 		if _, err := io.ReadFull(resp.Body, buf); err != nil || string(buf) != "first" {
 			t.Fatalf("%q, %v", buf, err)
 		}
-		<-time.After(100 * time.Millisecond) // past the deadline
+		<-time.After(patience + patience/10) // past the deadline
 		next <- "again"
 		if _, err := io.ReadFull(resp.Body, buf); err != nil || string(buf) != "again" {
 			t.Fatalf("%q, %v", buf, err)
