@@ -12,6 +12,8 @@ import (
 // fronts are the servers of plain requests, one a listener without TLS. They share
 // the work with the callers' net/http server, and end with it.
 type fronts struct {
+	accepting sync.WaitGroup // those whose listeners are open
+
 	mu      sync.Mutex
 	servers []*wire.Server
 }
@@ -34,10 +36,13 @@ func (g *Gateway) serveClear(rest *http.Server, l net.Listener) error {
 		ErrorLog:    g.quiet,
 	}
 	g.fronts.add(plain)
+	g.fronts.accepting.Add(1)
 	var both sync.WaitGroup
 	var failed error
 	both.Go(func() {
-		if failed = plain.Serve(l); failed != nil {
+		failed = plain.Serve(l)
+		g.fronts.accepting.Done()
+		if failed != nil {
 			handed.Close()
 		}
 	})

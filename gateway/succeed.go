@@ -56,6 +56,7 @@ const lingerEvery = 20 * time.Millisecond
 // at this very moment. One that says nothing is closed at the end.
 func (g *Gateway) leave(ctx context.Context, in *entrances, server *http.Server) {
 	in.leave()
+	g.fronts.accepting.Wait() // who was accepted last is counted by now
 	ctx, cancel := context.WithTimeout(ctx, g.opts.DrainLimit)
 	defer cancel()
 	tick := time.NewTicker(lingerEvery)

@@ -72,7 +72,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --upstream 127.0.0.1", exitUsage, "http://"},
 		{"serve --upstream http://127.0.0.1:1 -c spillway.yaml", exitUsage, "one of them"},
 		{"serve -c wrong.yaml", exitUsage, "wrong.yaml:5:43"},
-		{"serve --upstream http://127.0.0.1:1 --listen nonsense", exitUsage, "nonsense"},
+		{"serve --upstream http://127.0.0.1:1 --listen nonsense", exitUsage, "listen is not an address"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			_, stderr, code := spillway(t, folder, strings.Fields(c.args)...)

@@ -32,6 +32,7 @@ classes:
     max_deadline: 1s
     feasible: off
     abandoned: { hold_at_most: 5s }
+    streams: { most: 50, per_tenant: 10, after: 2s }
     importance: { key: "header:X-Importance", levels: [user, prefetch] }
     tenant: { key: "header:X-Tenant", policy: wrr, weights: { acme: 2 }, queue: 12 }
   analytics: { match: { path: "/*" }, upstream: app, slots: 8, when_full: drop }
@@ -67,6 +68,7 @@ func TestEveryKeyOfAClassReachesItsMachine(t *testing.T) {
 		},
 		Deadline: 300 * time.Millisecond, DeadlineMax: time.Second,
 		AdmitHopeless: true, HoldAtMost: 5 * time.Second,
+		Streams: boundary.Streams{Most: 50, PerTenant: 10, After: 2 * time.Second},
 	}
 	if got := all[0].Machine.Classes[0]; fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 		t.Errorf("checkout\n got %+v\nwant %+v", got, want)

@@ -94,8 +94,8 @@ func balancerArms(o Options) []Setting {
 	return []Setting{
 		arm("outward-balancer-deaf", "four copies behind a balancer that takes them in turn; one has a tenth of the workers; nine tenths of capacity are offered", most, uneven, 0),
 		arm("outward-balancer", "the same; a copy that sheds three tenths is not ready, and gets nothing while it is not", most, uneven, 0.3),
-		arm("outward-balancer-all-deaf", "four equal copies, all of them offered too much", o.Rate, even, 0),
-		arm("outward-balancer-all", "the same; copies that shed three tenths are not ready", o.Rate, even, 0.3),
+		arm("outward-all-deaf", "four equal copies, all of them offered too much", o.Rate, even, 0),
+		arm("outward-all", "the same; copies that shed three tenths are not ready", o.Rate, even, 0.3),
 	}
 }
 
@@ -173,8 +173,8 @@ func outwardPredictions(o Options) []lab.Prediction {
 		lab.Expect("outward-latency-none", "in_budget_per_s", lab.AtMost, 0.2*capacity, "a door that believes in too large a pool fills the pool's own line, and nearly everybody is late"),
 		lab.Against("outward-latency", "in_budget_per_s", lab.AtLeast, 2, "outward-latency-none", "measured latency closes the door, and more than twice as many are in time"),
 		lab.Against("outward-balancer", "goodput_per_s", lab.AtLeast, 1.03, "outward-balancer-deaf", "what the small copy would shed, the others serve"),
-		lab.Expect("outward-balancer-all-deaf", "goodput_per_s", lab.AtLeast, 0.95*capacity, "copies that all shed serve all they can"),
-		lab.Against("outward-balancer-all", "goodput_per_s", lab.AtMost, 0.9, "outward-balancer-all-deaf", "where all shed, readiness takes capacity away and gives nothing"),
-		lab.Against("outward-balancer-all", "goodput_per_s", lab.AtLeast, 0.4, "outward-balancer-all-deaf", "but never more than half of it, since half of the copies stay"),
+		lab.Expect("outward-all-deaf", "goodput_per_s", lab.AtLeast, 0.95*capacity, "copies that all shed serve all they can"),
+		lab.Against("outward-all", "goodput_per_s", lab.AtMost, 0.9, "outward-all-deaf", "where all shed, readiness takes capacity away and gives nothing"),
+		lab.Against("outward-all", "goodput_per_s", lab.AtLeast, 0.4, "outward-all-deaf", "but never more than half of it, since half of the copies stay"),
 	}
 }

@@ -71,7 +71,7 @@ func (d *Document) findings() report.Strings {
 		say("At a door that believes in four times the workers: %s in budget; %s where it refuses by measured latency, which is less than the pool can do: who knows its size loses nothing.",
 			rate(r[0].InBudgetPerS), rate(r[1].InBudgetPerS))
 	}
-	if r, ok := got("outward-balancer-deaf", "outward-balancer", "outward-balancer-all-deaf", "outward-balancer-all"); ok {
+	if r, ok := got("outward-balancer-deaf", "outward-balancer", "outward-all-deaf", "outward-all"); ok {
 		say("At a balancer: where one of four copies is too small, readiness that follows shedding serves %s instead of %s; where all are overloaded alike it serves %s instead of %s, for those that are not ready idle.",
 			rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), rate(r[3].GoodputPerS), rate(r[2].GoodputPerS))
 	}
