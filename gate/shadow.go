@@ -6,7 +6,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
-// The modes of a class: which of its decisions are carried out.
+// Mode is which decisions of a class are carried out.
 //
 //	gate.Mode{}                            all of them
 //	gate.Mode{Kind: gate.Shadow}           none, they are counted

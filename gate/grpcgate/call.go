@@ -79,14 +79,14 @@ func (d *door) enter(r Request, m *meter) (*call, gate.Refusal) {
 
 // serve runs the handler. It returns no refusal and the handler's error, or the
 // refusal that the caller is told in its place while the handler goes on.
-func (c *call) serve(work func() error) (error, gate.Refusal) {
+func (c *call) serve(work func() error) (gate.Refusal, error) {
 	c.run.Go(func() { c.err = work() }, nil, c.settle)
 	e, refused := c.run.Wait(c.bell.overdue)
 	if refused.Reason != reason.None {
-		return nil, refused
+		return refused, nil
 	}
 	e.Resume()
-	return c.err, refused
+	return refused, c.err
 }
 
 // settle finishes the permit of a handler that has ended. A panic that comes too

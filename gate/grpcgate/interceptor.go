@@ -25,7 +25,7 @@ func UnaryServerInterceptor(g *gate.Gate, opts ...Option) grpc.UnaryServerInterc
 		if refused.Reason != reason.None {
 			return nil, refuseUnary(ctx, refused)
 		}
-		answer, err, refused := serveUnary(call, message, handler)
+		answer, refused, err := serveUnary(call, message, handler)
 		switch {
 		case refused.Reason != reason.None:
 			return nil, refuseUnary(ctx, refused)
@@ -40,16 +40,16 @@ func UnaryServerInterceptor(g *gate.Gate, opts ...Option) grpc.UnaryServerInterc
 
 // serveUnary is on its own so that what the handler's goroutine shares is
 // allocated for requests only that are admitted.
-func serveUnary(c *call, message any, handler grpc.UnaryHandler) (any, error, gate.Refusal) {
+func serveUnary(c *call, message any, handler grpc.UnaryHandler) (any, gate.Refusal, error) {
 	var answer any
-	err, refused := c.serve(func() (err error) {
+	refused, err := c.serve(func() (err error) {
 		answer, err = handler(c.ctx, message)
 		return err
 	})
 	if refused.Reason != reason.None {
-		return nil, nil, refused // answer is the handler's still
+		return nil, refused, nil // answer is the handler's still
 	}
-	return answer, err, refused
+	return answer, refused, err
 }
 
 // refuseUnary sets the trailer and returns the status. An error of SetTrailer is
@@ -76,7 +76,7 @@ func StreamServerInterceptor(g *gate.Gate, opts ...Option) grpc.StreamServerInte
 			return refuseStream(ss, refused)
 		}
 		s := &stream{server: ss, call: call}
-		err, refused := call.serve(func() error { return handler(srv, s) })
+		refused, err := call.serve(func() error { return handler(srv, s) })
 		switch {
 		case refused.Reason != reason.None:
 			return refuseStream(ss, refused)

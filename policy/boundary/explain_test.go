@@ -53,7 +53,7 @@ func TestWhatWouldHaveLetItThroughDoes(t *testing.T) {
 	})
 	for _, want := range []string{
 		"queue_full slots", "queue_full bound", "queue_full first try", "queue_bytes memory", "queue_bytes slots", "tenant_full queue",
-		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline", "dropped bound",
+		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline",
 	} {
 		if seen[want] == 0 {
 			t.Errorf("nothing was refused for which it says: %s", want)

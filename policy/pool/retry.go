@@ -15,9 +15,9 @@ package pool
 // reject, and first tries are to find a place in it.
 
 // levels is how many levels there are in the room.
-func (cfg *Config) levels() int {
-	n := min(max(cfg.Levels, 1), LevelsMax)
-	if cfg.RetriesLast {
+func (c *Config) levels() int {
+	n := min(max(c.Levels, 1), LevelsMax)
+	if c.RetriesLast {
 		n *= 2
 	}
 	return n

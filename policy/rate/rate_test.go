@@ -200,7 +200,8 @@ func TestWhatBeingForgottenIsWorth(t *testing.T) {
 	if !ask(100) || tb.Early() != 1 {
 		t.Errorf("a newcomer is let in and the one with the fullest bucket forgotten; %d are", tb.Early())
 	}
-	if !ask(1) || !ask(1) || ask(1) {
+	burst := [...]bool{ask(1), ask(1), ask(1)}
+	if burst != [...]bool{true, true, false} {
 		t.Error("who was forgotten has one burst and no more")
 	}
 }

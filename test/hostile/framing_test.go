@@ -110,10 +110,11 @@ func (f framing) judge(r *recorder, path string) string {
 	if n := len(r.about(smuggled)); n > 0 {
 		return fmt.Sprintf("%d smuggled requests arrived", n)
 	}
-	came := slices.DeleteFunc(r.about(path), func(a arrival) bool { return a.target != path })
+	all := r.about(path)
+	came := slices.DeleteFunc(slices.Clone(all), func(a arrival) bool { return a.target != path })
 	switch {
-	case len(r.about(path)) != len(came):
-		return fmt.Sprintf("%q arrived", r.about(path)[0].target)
+	case len(all) != len(came):
+		return fmt.Sprintf("something else than %q arrived: %+v", path, all)
 	case len(came) > 1:
 		return fmt.Sprintf("%d requests arrived", len(came))
 	case len(came) == 0:

@@ -131,7 +131,7 @@ func TestSimulationOfARecordingAgreesWithTheShadow(t *testing.T) {
 		replayed := replay(t, cfg, path, mode)
 		for i := range did {
 			c := &did[i]
-			got := map[string]int64{}
+			var got map[string]int64
 			if g := replayed.Classes[c.Name]; mode == config.ModeShadow {
 				got = g.Shadow.Reasons
 			} else {

@@ -18,7 +18,7 @@ type haproxy struct{}
 
 func (haproxy) More() []string { return nil }
 
-var errHAProxy = errors.New("it is no HAProxy HTTP log: CLIENT:PORT [TIME] FRONTEND BACKEND/SERVER TR/Tw/Tc/Tr/Ta STATUS BYTES ...")
+var errHAProxy = errors.New("it is no HAProxy HTTP log: CLIENT:PORT [TIME] FRONTEND BACKEND/SERVER TR/Tw/Tc/Tr/Ta STATUS BYTES and more")
 
 // Parse implements Parser. What is in the log but no request (a proxy started, a
 // handshake failed) is ErrNoRequest.

@@ -106,5 +106,5 @@ func (r *Reader) looksLikeNothing(first []byte) error {
 		return nil
 	}
 	return fmt.Errorf("it is no recording, no table with a header and no access log that is known (its first line: %.80q); "+
-		"say what its lines look like with --format nginx:'...', apache:'...' or pattern:'...', or what its columns mean with --map at=COLUMN,...", first)
+		"say what its lines look like with --format nginx:'...', apache:'...' or pattern:'...', or what its columns mean with --map at=COLUMN", first)
 }
