@@ -376,7 +376,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the idle connection: %v", err)
 	}
 	for !b.draining.Load() {
-		<-time.After(time.Millisecond)
+		runtime.Gosched()
 	}
 	close(go1)
 	if res, _ := readAnswer(t, wbr, "GET"); !res.Close {
