@@ -18,10 +18,10 @@ type Machine struct {
 	classes []*class // by index
 	order   []*class // in which they come for free slots
 	byName  map[string]*class
-	limiter limit.Limiter
-	limit   int // what limiter says
-	used    int // slots held, over all classes
-	waiting int // in rooms, over all classes
+	limiter limit.Limiter // nil where the limit is fixed
+	limit   int           // what limiter says, or what is guaranteed
+	used    int           // slots held, over all classes
+	waiting int           // in rooms, over all classes
 
 	now      unit.Instant // the latest instant seen
 	changes  uint64       // counts what another verdict may come of; see standing.go
@@ -108,8 +108,7 @@ func (m *Machine) relimit() {
 			sum = max(sum, c.Most())
 		}
 	}
-	m.limiter = limit.Fixed(sum)
-	m.limit = m.limiter.Limit()
+	m.limit = limit.Fixed(sum).Limit()
 }
 
 // Next returns the earliest instant at which the machine would do something

@@ -112,8 +112,9 @@ type TenantConfig struct {
 	// as the mean so far, corrected when it ends. Costs that requests name are
 	// not looked at.
 	Timed bool
-	// Keep is how many idle tenants are remembered, with their counts;
-	// 0: KeepDefault. Those who wait or run are always remembered.
+	// Keep is how many idle tenants are remembered, with their counts, the one
+	// that was there last included; 0: KeepDefault. Those who wait or run are
+	// always remembered.
 	Keep int
 }
 

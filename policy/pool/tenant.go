@@ -68,6 +68,7 @@ type Tenants struct {
 	levels         int // of importance
 	known          map[string]*Tenant
 	sole           *Tenant // the tenant "", without a look-up
+	latest         *Tenant // who was looked up last, never among the idle: requests come in runs
 	oldest, newest *Tenant // the idle, in the order in which they became so
 	idle           int
 }
@@ -75,6 +76,7 @@ type Tenants struct {
 func newTenants(cfg TenantConfig, levels int) Tenants {
 	ts := Tenants{cfg: cfg, levels: levels, known: make(map[string]*Tenant)}
 	ts.sole = ts.enter("")
+	ts.latest = ts.sole
 	return ts
 }
 
@@ -94,13 +96,19 @@ func (ts *Tenants) Get(name string) *Tenant {
 const NameMax = 256
 
 func (ts *Tenants) get(name string) *Tenant {
+	if t := ts.latest; t.Name == name {
+		return t
+	}
 	t := ts.known[name]
 	switch {
 	case t == nil:
-		return ts.enter(name)
+		t = ts.enter(name)
 	case t.idle:
 		ts.unlist(t) // or settling somebody else's account could forget it
 	}
+	before := ts.latest
+	ts.latest = t
+	ts.Settle(before)
 	return t
 }
 
@@ -121,7 +129,7 @@ func (ts *Tenants) Len() int { return len(ts.known) }
 // Settle files t among the idle or takes it from them, after its counts
 // changed. It is called once at the end of each event that touched t.
 func (ts *Tenants) Settle(t *Tenant) {
-	if t != ts.sole {
+	if t != ts.sole && t != ts.latest {
 		ts.settle(t)
 	}
 }
@@ -163,7 +171,7 @@ func (ts *Tenants) newLevels() []list {
 
 // Trim forgets the longest idle until no more are remembered than may be.
 func (ts *Tenants) Trim() {
-	for ts.idle > ts.keep() {
+	for ts.idle >= ts.keep() { // the latest is one more
 		ts.forget(ts.oldest)
 	}
 }
