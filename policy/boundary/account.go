@@ -69,6 +69,7 @@ func (m *Machine) Classes() int { return len(m.classes) }
 // Class returns the state of class i as of the latest event.
 func (m *Machine) Class(i int) ClassState {
 	c := m.classes[i]
+	c.book()
 	s := ClassState{
 		Name:         c.Name,
 		Tally:        c.tally,
@@ -113,6 +114,7 @@ type TenantState struct {
 // of those that were forgotten.
 func (m *Machine) Tenants(i int) (known []TenantState, forgotten tally.Tally) {
 	c := m.classes[i]
+	c.book()
 	c.Each(func(t *pool.Tenant) {
 		known = append(known, realTenant(t))
 	})
@@ -200,6 +202,7 @@ func (m *Machine) Check() error {
 		fault("what was due at %v has not happened at %v", at, m.now)
 	}
 	for _, c := range m.classes {
+		c.book()
 		used += c.Used()
 		waiting += c.Waiting()
 		if err := c.tally.Check(); err != nil {

@@ -18,10 +18,7 @@ func (m *Machine) Offer(now unit.Instant, r *Request, out *Effects) Verdict {
 	}
 	m.now = now
 	why := s.Why
-	c.tally.Offered++
-	t.Tally.Offered++
-	c.tally.Answered[why]++
-	t.Tally.Answered[why]++
+	s.Times++
 	return Verdict{Decision: Decision{Refuse, why}, RetryAfter: s.Half + m.jitter(s.Half)}
 }
 

@@ -39,6 +39,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		wanted[c.Name] = c
 	}
 	for _, c := range m.classes {
+		c.book()
 		cl, ok := wanted[c.Name]
 		c.closed = !ok
 		if !ok {

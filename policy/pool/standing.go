@@ -16,6 +16,7 @@ type Standing struct {
 	Needs    time.Duration // for requests that have this much time left
 	BytesMax int64         // and retain no more than this
 	Why      reason.Reason
+	Times    int64 // how often it was repeated and is not on the accounts yet
 
 	// Calendar promises the instants. If its next one is further away than Ahead
 	// it is full, and hints lie between Half and the most there may be.
