@@ -254,8 +254,7 @@ func (g *Gateway) serveOverride(w http.ResponseWriter, r *http.Request, by strin
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		done := map[string]string{"class": class, "did": "lifted"}
-		reply(w, r, http.StatusOK, done, func(w io.Writer) { fmt.Fprintf(w, "%s: as the file says\n", class) })
+		reply(w, r, http.StatusOK, Lifted{Class: class, Did: "lifted"}, func(w io.Writer) { fmt.Fprintf(w, "%s: as the file says\n", class) })
 		return
 	}
 	d, err := time.ParseDuration(q.Get("for"))
@@ -290,24 +289,42 @@ func overriding(q url.Values) (map[string]string, error) {
 	return keys, nil
 }
 
+// Lifted is the answer to who ended an override before its time.
+type Lifted struct {
+	Class string `json:"class"`
+	Did   string `json:"did"`
+}
+
+// OverrideList is what GET /overrides answers.
+type OverrideList struct {
+	Overrides []Override `json:"overrides"` // in force, by class
+	Trail     []Entry    `json:"trail"`     // what was done, oldest first
+}
+
 // serveOverrides answers GET /overrides: what is in force, and the trail.
 func (g *Gateway) serveOverrides(w http.ResponseWriter, r *http.Request) {
-	live := []Override{}
+	all := OverrideList{Overrides: []Override{}}
 	for _, o := range g.overrides.all() {
-		live = append(live, o.Override)
+		all.Overrides = append(all.Overrides, o.Override)
 	}
 	g.overrides.mu.Lock()
-	trail := append([]Entry{}, g.overrides.trail...)
+	all.Trail = append([]Entry{}, g.overrides.trail...)
 	g.overrides.mu.Unlock()
-	reply(w, r, http.StatusOK, map[string]any{"overrides": live, "trail": trail}, func(w io.Writer) {
-		if len(live) == 0 {
-			fmt.Fprintln(w, "no override is in force")
-		}
-		for _, o := range live {
-			fmt.Fprintln(w, o.String())
-		}
-		for _, e := range trail {
-			fmt.Fprintf(w, "%s  %-8s  %s: %s  by %s: %s\n", e.At.Format(time.DateTime), e.Did, e.Class, keysOf(e.Keys), e.By, cmp.Or(e.Why, "not said"))
-		}
-	})
+	reply(w, r, http.StatusOK, &all, func(w io.Writer) { all.WriteText(w) })
+}
+
+// WriteText renders the list for people, a line each.
+func (l *OverrideList) WriteText(w io.Writer) error {
+	var b strings.Builder
+	if len(l.Overrides) == 0 {
+		b.WriteString("no override is in force\n")
+	}
+	for i := range l.Overrides {
+		b.WriteString(l.Overrides[i].String() + "\n")
+	}
+	for _, e := range l.Trail {
+		fmt.Fprintf(&b, "%s  %-8s  %s: %s  by %s: %s\n", e.At.Format(time.DateTime), e.Did, e.Class, keysOf(e.Keys), e.By, cmp.Or(e.Why, "not said"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -53,6 +53,15 @@ once. Who asked and why is in the gateway's log and in /debug/pools.`,
 			_, err = fmt.Fprintln(c.OutOrStdout(), done)
 			return failed(err)
 		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return admin.classNames(c.Context()), cobra.ShellCompDirectiveNoFileComp
+			case 1:
+				return []string{"off", "degrade", "refuse"}, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	admin.flags(c)
 	c.Flags().DurationVar(&d, "for", 0, "for how long, 1s to 24h")
