@@ -89,7 +89,7 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 			g.sit(seat{v.Ticket, nil, r.OnOverdue, r.ID})
 		}
 		g.mu.Unlock()
-		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, now}, Refusal{}
 	}
 	return g.offered(ctx, now, r, v, gone)
 }
@@ -117,7 +117,7 @@ func (g *Gate) offered(ctx context.Context, now unit.Instant, r *Request, v boun
 		return g.leave(now, r.Class, v, w)
 	case v.Kind == boundary.Run:
 		g.unlock()
-		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, now}, Refusal{}
 	}
 	g.unlock()
 	return g.wait(ctx, r.Class, v, w)

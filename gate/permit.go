@@ -16,7 +16,12 @@ type Permit struct {
 	gate     *Gate
 	ticket   boundary.Ticket
 	deadline unit.Instant
+	granted  unit.Instant
 }
+
+// Granted returns the gate's time at which the right to run was given: that of the
+// request where it did not have to wait.
+func (p Permit) Granted() unit.Instant { return p.granted }
 
 // Deadline returns the instant that governs the work: the caller's, or the
 // class's where it named none or one too late. The zero Permit has the zero

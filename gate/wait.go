@@ -39,7 +39,7 @@ func (g *Gate) wait(ctx context.Context, class int, v boundary.Verdict, w *waite
 
 func (g *Gate) decided(class int, v boundary.Verdict, d boundary.Effect) (Permit, Refusal) {
 	if d.Kind == boundary.Run {
-		return Permit{g, v.Ticket, v.Deadline}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, g.Now()}, Refusal{}
 	}
 	return Permit{}, g.refusal(class, d.Reason, d.RetryAfter)
 }

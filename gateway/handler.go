@@ -67,7 +67,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		g.refuse(w, r, c, refused)
 		return
 	}
-	granted := c.gate.Now()
+	granted := permit.Granted()
 	c.seen.Wait.Observe(granted.Sub(ask.At))
 	if !permit.Governed() {
 		c = g.letThrough(w, r, c, permit)

@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	rounds := flag.Int("rounds", 41, "how many pairs of blocks")
+	rounds := flag.Int("rounds", 101, "how many pairs of blocks")
 	block := flag.Int("block", 4000, "requests in a block")
 	callers := flag.Int("callers", 16, "connections that send at once")
 	gate := flag.Bool("gate", true, "exit with 3 if the target is missed")
