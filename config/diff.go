@@ -53,10 +53,10 @@ func Diff(from, to *Config) []Change {
 
 type differ struct{ changes []Change }
 
-func (d *differ) add(path, from, to string) {
-	c := Change{Path: path, Old: from, New: to}
+// add notes a change, and what a change that goes that way means.
+func (d *differ) add(path, from, to string, goes way) {
 	m := meaningOf(path)
-	c.Restart, c.Means = m.restart, m.says
+	c := Change{Path: path, Old: from, New: to, Restart: m.restart, Means: m.of(goes)}
 	if from == to { // a secret, or what a file holds
 		c.Means = strings.TrimPrefix(c.Means+"; what it stands for has changed", "; ")
 	}
@@ -81,7 +81,7 @@ func (d *differ) value(a, b reflect.Value, path string) {
 	case t.Kind() == reflect.Struct && len(fieldsOf(t)) > 0 && !isTuple(t) && !isScalar(t):
 		d.fields(a, b, path)
 	default:
-		d.add(path, shown(a), shown(b))
+		d.add(path, shown(a), shown(b), wayOf(a, b))
 	}
 }
 
@@ -141,11 +141,11 @@ func (d *differ) entries(a, b reflect.Value, path string) {
 		from, to := a.MapIndex(reflect.ValueOf(k)), b.MapIndex(reflect.ValueOf(k))
 		switch {
 		case !from.IsValid():
-			d.add(join(path, k), "", shown(to))
+			d.add(join(path, k), "", shown(to), sideways)
 		case !to.IsValid():
-			d.add(join(path, k), shown(from), "")
+			d.add(join(path, k), shown(from), "", sideways)
 		case !reflect.DeepEqual(from.Interface(), to.Interface()):
-			d.add(join(path, k), shown(from), shown(to))
+			d.add(join(path, k), shown(from), shown(to), wayOf(from, to))
 		}
 	}
 }
@@ -184,57 +184,4 @@ func shown(v reflect.Value) string {
 		return v.String()
 	}
 	return showNumber(v)
-}
-
-// meaning is what a change of a key comes to in a running gateway.
-type meaning struct {
-	// path is a key's way from the top, or the beginning of it; * is any name.
-	path    string
-	restart bool
-	says    string
-}
-
-// meanings are those that go without saying of no other key: a key that is not
-// below one of these counts for whatever is offered from then on. The longest
-// path that fits a key is its own.
-var meanings = []meaning{
-	{"listen", true, ""},
-	{"admin", true, ""},
-	{"admin.token", false, "for the next request on"},
-	{"admin.open_health", false, ""},
-	{"admin.hosts", false, ""},
-	{"tls", true, ""},
-	{"limits.header", true, ""},
-	{"limits.read_header", true, ""},
-	{"limits.idle", true, ""},
-	{"limits.streams", true, ""},
-	{"log", true, ""},
-	{"record", true, ""},
-	{"limits.write_stall", true, ""},
-	{"seed", false, "counts from the next start on"},
-	{"upstreams.*", false, "calls that run keep the connection they have"},
-	{"upstreams.*.slots", false, "for plan and sim only"},
-	{"upstreams.*.service", false, "for plan and sim only"},
-	{"classes.*.slots", false, "a lower limit cancels nothing"},
-	{"classes.*.borrow", false, "a lower limit cancels nothing"},
-	{"classes.*.upstream", false, "what waits and runs stays where it is"},
-	{"classes.*.budget", false, "the room's bound follows; who is over it by then stays"},
-	{"classes.*.memory", false, "the room's bound follows; who is over it by then stays"},
-	{"classes.*.deadline", false, "for requests offered from then on"},
-	{"classes.*.max_deadline", false, "for requests offered from then on"},
-	{"classes.*.tenant.policy", false, "who waits is lined up again, in the order of arrival"},
-	{"classes.*.importance.levels", false, "who waits is lined up again, in the order of arrival"},
-	{"classes.*.expect", false, "for plan only"},
-}
-
-func meaningOf(path string) meaning {
-	var best meaning
-	at := strings.Split(path, ".")
-	for _, m := range meanings {
-		p := strings.Split(m.path, ".")
-		if len(p) <= len(at) && fits(m.path, strings.Join(at[:len(p)], ".")) && len(p) > strings.Count(best.path, ".") {
-			best = m
-		}
-	}
-	return best
 }

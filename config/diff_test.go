@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +22,19 @@ func TestADiffSaysWhatChangesAndWhatItMeans(t *testing.T) {
 		"a comment":             {"  a: { upstream: app }", "  # nothing else\n  a: { upstream: app }", nil},
 		"a limit": {"  a: { upstream: app, slots: 40 }", "  a: { upstream: app, slots: 30 }",
 			[]string{"classes.a.slots: 40 -> 30: a lower limit cancels nothing"}},
+		"a raised limit": {"  a: { upstream: app, slots: 30 }", "  a: { upstream: app, slots: 40, borrow: 4 }",
+			[]string{"classes.a.slots: 30 -> 40: who waits is started at once", "classes.a.borrow: none -> 4: who waits is started at once, where slots are idle"}},
+		"less to borrow": {"  a: { upstream: app, borrow: 4 }", "  a: { upstream: app, borrow: 0 }",
+			[]string{"classes.a.borrow: 4 -> none: a lower limit cancels nothing"}},
+		"more budget": {"  a: { upstream: app, budget: { latency: 1s, service: 100ms } }", "  a: { upstream: app, budget: { latency: 2s, service: 50ms } }",
+			[]string{"classes.a.budget.latency: 1s -> 2s: the room's bound follows", "classes.a.budget.service: 100ms -> 50ms: the room's bound follows"}},
+		"less budget": {"  a: { upstream: app, budget: { latency: 2s, service: 50ms } }", "  a: { upstream: app, budget: { latency: 1s, service: 100ms } }",
+			[]string{"classes.a.budget.latency: 2s -> 1s: the room's bound follows; who is over it by then stays",
+				"classes.a.budget.service: 50ms -> 100ms: the room's bound follows; who is over it by then stays"}},
+		"a service time that was measured": {"  a: { upstream: app }", "  a: { upstream: app, budget: { service: 1ms } }",
+			[]string{"classes.a.budget.service: none -> 1ms: the room's bound follows; who is over it by then stays"}},
+		"more memory, and more of it for each": {"  a: { upstream: app, memory: { limit: 1MiB, per_request: 1KiB } }", "  a: { upstream: app, memory: { limit: 2MiB, per_request: 2KiB } }",
+			[]string{"classes.a.memory.limit: 1MiB -> 2MiB: the room's bound follows", "classes.a.memory.per_request: 1KiB -> 2KiB: the room's bound follows; who is over it by then stays"}},
 		"what follows from another key": {"  a: { upstream: app }", "  a: { upstream: app, deadline: 1s }", []string{
 			"classes.a.budget.latency: 30s -> 1s: the room's bound follows; who is over it by then stays",
 			"classes.a.deadline: 30s -> 1s: for requests offered from then on"}},
@@ -88,6 +102,32 @@ func TestADiffKeepsSecrets(t *testing.T) {
 	}
 	if want := []string{filepath.Join(folder, "x.yaml"), secret}; !slices.Equal(both[0].Files(), want) {
 		t.Errorf("the configuration rests on %q, want %q", both[0].Files(), want)
+	}
+}
+
+// Whether a range went up or down can be said only where both its ends went the same way.
+func TestTheWayOfAChange(t *testing.T) {
+	for _, c := range []struct {
+		from, to any
+		want     way
+	}{
+		{Slots{Fixed: 4}, Slots{Fixed: 5}, up},
+		{Slots{Fixed: 4}, Slots{Fixed: 3}, down},
+		{Slots{Fixed: 4}, Slots{Min: 4, Max: 8}, up},
+		{Slots{Fixed: 8}, Slots{Min: 4, Max: 8}, down},
+		{Slots{Fixed: 6}, Slots{Min: 4, Max: 8}, sideways},
+		{Slots{Min: 4, Max: 8}, Slots{Min: 4, Max: 9}, up},
+		{Slots{Min: 4, Max: 8}, Slots{Min: 5, Max: 7}, sideways},
+		{0, 4, up},
+		{Duration(0), Duration(1), sideways}, // it was measured
+		{Duration(2), Duration(0), sideways},
+		{Bytes(2), Bytes(1), down},
+		{"a", "b", sideways},
+		{map[string]int{}, map[string]int{"a": 1}, sideways},
+	} {
+		if got := wayOf(reflect.ValueOf(c.from), reflect.ValueOf(c.to)); got != c.want {
+			t.Errorf("%v -> %v: %d, want %d", c.from, c.to, got, c.want)
+		}
 	}
 }
 
