@@ -57,6 +57,7 @@ func Rooms() []Room {
 		{"policy/limit", "how many slots", leaves, Pure},
 		{"policy/shed", "who gets a cheaper rung", leaves, Pure},
 		{"policy/call", "timeouts, retries, hedges, breaker", leaves, Pure},
+		{"policy/ladder", "which cheaper answer, under which name and reason", leaves, Pure},
 		{"policy/quota", "what may be spent per time", leaves, Pure},
 		{"policy/rate", "what one caller may ask at the edge", leaves, Pure},
 		{"policy/spread", "which copy of an upstream, and which is out", leaves, Pure},
