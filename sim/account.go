@@ -99,9 +99,7 @@ func (r *run) answer(what int32, a *attempt, why reason.Reason, retryAfter time.
 			o.Rung = report.Primary
 			o.InDeadline = r.now.Add(r.Overhead) <= a.deadline
 		}
-		if a.hasStarted {
-			o.Calls = 1
-		}
+		o.Calls = a.calls
 		a.tally.Done(o)
 	}
 	if r.Record != nil {

@@ -36,7 +36,12 @@ type attempt struct {
 	level  int32 // of importance
 	try    int32 // 0 is the first
 	life   uint32
-	why    reason.Reason // of the work's end, once stopped
+	calls  int32 // to the upstream, made for it
+	// A request whose class has a call policy, and an errand of its call.
+	calling int32         // its call while that runs; 0: none
+	nth     uint16        // of the call's attempts; 0 is no errand
+	of      place         // the request
+	why     reason.Reason // of the work's end, once stopped
 
 	place      where
 	work       work

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/spillway-dev/spillway/policy/reason"
+import (
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
+)
 
 // The same service without spillway: every attempt stands in the upstream's
 // line, its caller gives up at its deadline, and an answer that comes later is
@@ -21,7 +24,8 @@ func (r *run) sendStraight(what int32, a *attempt) {
 	a.place = waiting
 	res.count(+1, 0)
 	r.heap.push(leaves, callerLeaves, what, a.life)
-	res.send(what, a)
+	a.calls = 1
+	res.send(what, a, spread.None)
 }
 
 // startStraight is called when the upstream begins to serve it.

@@ -34,10 +34,10 @@ func (u *upstream) open(seed uint64) {
 }
 
 // take gives the attempt the copy whose turn it is.
-func (u *upstream) take(now unit.Instant, a *attempt) {
+func (u *upstream) take(now unit.Instant, a *attempt, beside spread.Copy) {
 	a.copy, a.sent, a.judged = 0, now, false
 	if u.spread != nil {
-		a.copy, _ = u.spread.Take(now, spread.None)
+		a.copy, _ = u.spread.Take(now, beside)
 	}
 }
 

@@ -22,6 +22,8 @@
 //	caller    offers a request at its scheduled instant; may hang up, and may
 //	          try again after a refusal, a timeout or its own hanging up
 //	boundary  runs, refuses or lets wait (Scenario.Unprotected leaves it out)
+//	call      one call of the upstream, or as many attempts as the class's call
+//	          policy makes (policy/call), each with dice of its own
 //	upstream  so many slots, and a line without end, first come first served,
 //	          for what it is sent beyond them; work whose caller is gone goes
 //	          on to its end unless the upstream notices. Of several copies

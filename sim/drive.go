@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -42,6 +43,10 @@ func (r *run) openResource(cfg *Resource) error {
 		c := &class{name: cl.Name, index: i, resource: res, cfg: cl}
 		if i < len(cfg.Calls) {
 			c.call = cfg.Calls[i]
+		}
+		var err error
+		if c.dependency, err = dependencyOf(c.call, r.Seed); err != nil {
+			return fmt.Errorf("class %s: %w", c.name, err)
 		}
 		r.classes = append(r.classes, c)
 		r.byName[cl.Name] = c
@@ -111,10 +116,15 @@ func (r *run) start(what int32, a *attempt) {
 	a.place, a.started = running, r.now
 	res.count(0, +1)
 	r.bookStart(a)
+	if a.class.dependency != nil && !a.ungoverned {
+		r.begin(what, a)
+		return
+	}
+	a.calls = 1
 	if a.class.call.Timeout > 0 && !a.ungoverned {
 		r.heap.push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
 	}
-	res.send(what, a)
+	res.send(what, a, spread.None)
 	if a.class.call.StartDeadline {
 		// The machine is at this instant already, so that nothing else comes of it.
 		var nothing boundary.Effects
@@ -180,7 +190,9 @@ func (res *resource) carryOut() {
 			r.answer(what, a, f.Reason, f.RetryAfter)
 		case boundary.Overdue:
 			r.abandon(what, a, f.Reason, f.RetryAfter)
-			if res.upstream.NoticesCancel || res.upstream.KeepsDeadline && a.class.call.PassDeadline {
+			if a.calling != 0 {
+				r.heap.push(r.now, callTimesOut, what, a.life) // its call gives up at this very instant
+			} else if res.upstream.NoticesCancel || res.upstream.KeepsDeadline && a.class.call.PassDeadline {
 				res.stop(what, a, f.Reason)
 			}
 		case boundary.Released:

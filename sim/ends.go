@@ -19,6 +19,10 @@ func (r *run) abandon(what int32, a *attempt, why reason.Reason, retryAfter time
 
 // workEnds is called when the upstream has ended, or stopped, an attempt's work.
 func (r *run) workEnds(what int32, a *attempt) {
+	if a.nth != 0 {
+		r.errandEnds(what, a)
+		return
+	}
 	res := a.class.resource
 	why, byItself := reason.Served, a.work != stopped
 	switch {
@@ -66,6 +70,14 @@ func (r *run) workEnds(what int32, a *attempt) {
 
 // callTimesOut ends a call that took too long.
 func (r *run) callTimesOut(what int32, a *attempt) {
+	switch {
+	case a.nth != 0:
+		r.limitPassed(what, a)
+		return
+	case a.calling != 0:
+		r.callPassed(what, a)
+		return
+	}
 	if a.answered || a.place != running {
 		return
 	}
@@ -110,7 +122,11 @@ func (r *run) callerLeaves(what int32, a *attempt) {
 		r.answer(what, a, reason.CallerGone, 0)
 		return
 	}
-	if res.upstream.NoticesCancel {
+	switch {
+	case a.calling != 0:
+		r.leaveCall(what, a)
+		return
+	case res.upstream.NoticesCancel:
 		r.endNow(what, a, reason.CallerGone)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -18,6 +19,7 @@ type run struct {
 	heap      heap // of all but first attempts
 	arrivals  heap // of the next one of each stream: seldom more than a few
 	attempts  arena
+	callings  callings
 	resources []*resource
 	machines  []*boundary.Machine
 	classes   []*class
@@ -44,7 +46,9 @@ type class struct {
 	resource *resource
 	call     Call
 	cfg      boundary.Class
-	tallies  []*report.Tally // by tenant
+	// What its calls share; nil without a call policy.
+	dependency *call.Dependency
+	tallies    []*report.Tally // by tenant
 }
 
 // stream is a source with its callers.
@@ -55,6 +59,7 @@ type stream struct {
 	budget bucket
 	luck   *dice.Dice // of service times
 	jitter *dice.Dice
+	calls  *dice.Dice // of call policies
 	result CallersResult
 }
 
@@ -115,6 +120,7 @@ func (r *run) openStream(i int, s *Stream) {
 		Stream: s, class: r.classes[0], budget: newBucket(s.Callers.Budget),
 		luck:   dice.New(r.Seed, fmt.Sprintf("sim/service/%d", i)),
 		jitter: dice.New(r.Seed, fmt.Sprintf("sim/pauses/%d", i)),
+		calls:  dice.New(r.Seed, fmt.Sprintf("sim/calls/%d", i)),
 	}
 	if s.Class != "" {
 		st.class = r.byName[s.Class]

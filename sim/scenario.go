@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
@@ -79,6 +80,10 @@ type Call struct {
 	// StartDeadline makes the deadline one for starting: once started, a
 	// request is answered whenever its work ends.
 	StartDeadline bool
+	// Policy, if not nil, is how it calls: Timeout and StartDeadline are not looked
+	// at. What is cut off holds no slot of the class any more, whether or not the
+	// upstream stops.
+	Policy *call.Policy
 }
 
 // Stream is a source of requests and the callers who make them.

@@ -9,9 +9,10 @@ import (
 )
 
 // send hands an attempt's call to the upstream.
-func (res *resource) send(what int32, a *attempt) {
+// It goes to another copy than beside, where there is one.
+func (res *resource) send(what int32, a *attempt, beside spread.Copy) {
 	u := &res.upstream
-	u.take(res.run.now, a)
+	u.take(res.run.now, a, beside)
 	c := &u.copies[a.copy]
 	if c.free() {
 		res.serve(what, a)
@@ -28,7 +29,7 @@ func (res *resource) serve(what int32, a *attempt) {
 	r, u := res.run, &res.upstream
 	service := a.service
 	if !u.Service.Traced() {
-		luck := r.streams[a.stream].luck.At(uint64(a.number), uint64(a.try))
+		luck := r.streams[a.stream].luck.At(uint64(a.number), a.die())
 		service = u.Service.Draw(&luck)
 	}
 	if service <= 0 {

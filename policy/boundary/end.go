@@ -108,7 +108,7 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 		m.count(it, pool.Running, -1)
 		m.answer(it, m.known(o.Reason))
 	}
-	if o.Reason != reason.None {
+	if o.Reason != reason.None && o.Reason != reason.BreakerOpen { // neither was ever called
 		held := now.Sub(it.Started)
 		if it.State != pool.Streaming { // its slot was measured when it gave it back
 			m.held(now, c, held, o.Reason, o.Reason == reason.Served && !it.Flowing)
