@@ -22,7 +22,7 @@ type Class struct {
 	Tenant      Tenant     `yaml:"tenant" doc:"Whom slots are shared fairly between. Default: one tenant for all."`
 	Clients     ClientRule `yaml:"clients" doc:"What one client may ask of this class, instead of clients at the top of the file and counted apart from it."`
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
-	Call        Call       `yaml:"call" doc:"How the upstream is called."`
+	Call        Call       `yaml:"call" doc:"How the upstream is called. What its rules count (retry and hedge budgets, breaker, throttle) is counted for each class by itself, also where several use one upstream: what one class asks and breaks takes no retry from another and stops nobody else's calls, and shares of each add up to the same share of all. A copy that fails everybody is eject's to leave out."`
 	Operator    Operator   `yaml:"operator" doc:"What an operator's signal does to it; see docs/operate.md."`
 	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Which decisions are carried out: all (enforce), none while they are made and counted (shadow), those about a share of sessions (10%), or none at all (off). Sessions are told apart by session.key, without it by tenant, without that each request is one."`
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`
@@ -110,19 +110,9 @@ type Session struct {
 	Span Duration `yaml:"span" default:"30s" min:"1ms" max:"24h" doc:"How long a decision is held for it."`
 }
 
-// Call is how the upstream is called.
-type Call struct {
-	Timeout      Duration    `yaml:"timeout" min:"1ms" max:"24h" doc:"The longest one attempt may take. Default: what is left of the deadline."`
-	PassDeadline Switch      `yaml:"pass_deadline" default:"on" doc:"Whether what is left of the deadline travels on, as grpc-timeout or x-envoy-expected-rq-timeout-ms."`
-	Retries      int         `yaml:"retries" default:"0" min:"0" max:"10" large:"3" doc:"Further attempts after a failed one."`
-	RetryBudget  RetryBudget `yaml:"retry_budget" default:"10%" doc:"Retries as a share of requests, with a floor of 3 at once; off is allowed and warned of."`
-	Backoff      Backoff     `yaml:"backoff" doc:"How long to wait before a retry."`
-	Hedge        Hedge       `yaml:"hedge" doc:"A second attempt while the first still runs. Default: none."`
-	Breaker      Breaker     `yaml:"breaker" doc:"When to stop calling for a while. Default: never."`
-}
-
 // Expect is what plan checks a class against.
 type Expect struct {
-	Rate            float64 `yaml:"rate" min:"0" max:"1e9" doc:"Arrivals a second."`
-	CallersAttempts []int   `yaml:"callers_attempts" min:"1" max:"100" items:"16" doc:"Attempts in each layer above, outermost first: [3, 3] is up to nine requests for one."`
+	Rate            float64    `yaml:"rate" min:"0" max:"1e9" doc:"Arrivals a second."`
+	CallersAttempts []int      `yaml:"callers_attempts" min:"1" max:"100" items:"16" doc:"Attempts in each layer above, outermost first: [3, 3] is up to nine requests for one."`
+	CallersTimeouts []Duration `yaml:"callers_timeouts" min:"1ms" max:"24h" items:"16" doc:"How long each layer above waits, outermost first. Each must outlast the one below it, and the last this class's deadline."`
 }

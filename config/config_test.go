@@ -39,8 +39,9 @@ func TestClassesKeepTheirOrder(t *testing.T) {
 func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	client := Key{Kind: FromClient}
 	ca := TLS{ClientCA: Literal("ca.pem")}
+	calls := Call{Hedge: Hedge{After: HedgeAfter{Percentile: 95}}, Breaker: Breaker{Failures: 50}, Throttle: Throttle{K: 2}}
 	trust := Trust{JWT: TrustJWT{JWKS: Literal("jwks.json")}, Keys: TrustKeys{File: Literal("keys.json")}, Proxies: TrustProxies{From: Words{"10.0.0.0/8"}}}
-	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}}}}).WithDefaults()
+	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {
@@ -158,7 +159,12 @@ func TestValidate(t *testing.T) {
 		"neither on nor off":                     func(k *Class) { k.Feasible = "yes" },
 		"slots.max is not built yet":             func(k *Class) { k.Slots = Slots{Max: 9} },
 		"when_full \"persist\" is not built yet": func(k *Class) { k.WhenFull.Policy = FullPersist },
-		"call.retry_budget is not built yet":     func(k *Class) { k.Call.RetryBudget.Off = true },
+		"retry_budget is off and a share":        func(k *Class) { k.Call.RetryBudget = AttemptBudget{Off: true, Percent: 5} },
+		"backoff is off and says how long":       func(k *Class) { k.Call.Backoff = Backoff{Off: true, Base: 5} },
+		"jitter is \"half\"":                     func(k *Class) { k.Call.Backoff.Jitter = "half" },
+		"give 1us to 1h":                         func(k *Class) { k.Call.Hedge.After.Fixed = 1 },
+		"is no percentile":                       func(k *Class) { k.Call.Hedge.After.Percentile = 100 },
+		"breaker has no rule":                    func(k *Class) { k.Call.Breaker.Probes = 1 },
 		"match.expr is not built yet (it comes with e": func(k *Class) { k.Match.Expr = "true" },
 		"latency 1s, service 1":                        func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
 	} {
@@ -272,18 +278,25 @@ func TestNotBuiltNamesKeysThatExist(t *testing.T) {
 	}
 }
 
-// Words and shares of keys that are not built yet are understood today.
-func TestWordsOfLaterKeys(t *testing.T) {
+// A word that a key takes is read, and written again as it was.
+func TestWordsOfKeys(t *testing.T) {
 	for _, c := range []struct {
 		in     string
 		to     scalar
 		want   any
 		failed string
 	}{
-		{"off", new(RetryBudget), RetryBudget{Off: true}, ""},
-		{"10%", new(RetryBudget), RetryBudget{Percent: 10}, ""},
-		{"0%", new(RetryBudget), nil, "allows none"},
-		{"ten", new(RetryBudget), nil, "not a percentage"},
+		{"off", new(AttemptBudget), AttemptBudget{Off: true}, ""},
+		{"10%", new(AttemptBudget), AttemptBudget{Percent: 10}, ""},
+		{"0%", new(AttemptBudget), nil, "allows none"},
+		{"ten", new(AttemptBudget), nil, "not a percentage"},
+		{"p95", new(HedgeAfter), HedgeAfter{Percentile: 95}, ""},
+		{"10ms", new(HedgeAfter), HedgeAfter{Fixed: Duration(10 * time.Millisecond)}, ""},
+		{"p0", new(HedgeAfter), nil, "no percentile"},
+		{"p99.9", new(HedgeAfter), nil, "no percentile"},
+		{"2h", new(HedgeAfter), nil, "is 2h"},
+		{"off", new(Backoff), Backoff{Off: true}, ""},
+		{"on", new(Backoff), nil, "neither off nor keys"},
 		{"shadow", new(Mode), Mode{Kind: ModeShadow}, ""},
 		{"10%", new(Mode), Mode{ModePercent, 10}, ""},
 		{"on", new(Mode), nil, "not a mode"},
@@ -300,19 +313,6 @@ func TestWordsOfLaterKeys(t *testing.T) {
 		case c.failed != "" && (err == nil || !strings.Contains(err.Error(), c.failed)):
 			t.Errorf("%T %s: %v, want %q", c.to, c.in, err, c.failed)
 		}
-	}
-}
-
-func TestWarningsOfLaterKeys(t *testing.T) {
-	c, err := ForUpstream("http://h", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Classes[0].Call.RetryBudget.Off = true
-	c.Classes[0].Call.Retries = 5
-	got := fmt.Sprint(c.Warnings())
-	if !strings.Contains(got, "retry_budget is off") {
-		t.Error(got)
 	}
 }
 

@@ -21,10 +21,9 @@ const (
 	defaultMemory     = Bytes(64 << 20)
 	defaultPerRequest = Bytes(64 << 10) // headers and the body's first read
 
-	defaultAbandoned   = Duration(30e9)
-	defaultSpan        = Duration(30e9)
-	defaultRetryBudget = Percent(10) // 20 % is the habit elsewhere; 10 % does not tip in the fallback lab
-	defaultDropStatus  = 503
+	defaultAbandoned  = Duration(30e9)
+	defaultSpan       = Duration(30e9)
+	defaultDropStatus = 503
 )
 
 // Default is the configuration of an empty file with everything filled in. It has no
@@ -118,10 +117,7 @@ func (k *Class) fill() {
 	if !k.Session.Key.IsZero() {
 		k.Session.Span = cmp.Or(k.Session.Span, defaultSpan)
 	}
-	k.Call.PassDeadline = cmp.Or(k.Call.PassDeadline, On)
-	if k.Call.Retries > 0 && k.Call.RetryBudget == (RetryBudget{}) {
-		k.Call.RetryBudget.Percent = defaultRetryBudget
-	}
+	k.Call.fill(k.Deadline)
 	k.Operator.fill()
 	k.Clients.Exempt = cmp.Or(k.Clients.Exempt, Off)
 	if k.Mode == (Mode{}) {

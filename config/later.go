@@ -3,31 +3,6 @@ package config
 // The types here belong to capabilities that come later; notyet.go says which. They
 // are part of the format so that a file written for them is understood today.
 
-// RetryBudget is a share of requests, or off.
-type RetryBudget struct {
-	Off     bool
-	Percent Percent
-}
-
-// Backoff is how long to wait before a retry.
-type Backoff struct {
-	Base   Duration `yaml:"base" default:"5ms" min:"1us" max:"1h" doc:"Before the first retry; doubles with each."`
-	Max    Duration `yaml:"max" default:"1s" min:"1us" max:"1h" doc:"The longest."`
-	Jitter Jitter   `yaml:"jitter" default:"full" doc:"How it is spread: uniform from 0, from half, or not at all."`
-}
-
-// Hedge is a second attempt while the first still runs.
-type Hedge struct {
-	After  Duration `yaml:"after" required:"true" min:"1us" max:"1h" doc:"How long the first may take before the second is sent."`
-	Budget Percent  `yaml:"budget" default:"10%" doc:"Second attempts as a share of requests."`
-}
-
-// Breaker is when to stop calling for a while.
-type Breaker struct {
-	Failures Percent  `yaml:"failures" required:"true" doc:"Share of failed calls in the window that opens it."`
-	Window   Duration `yaml:"window" default:"10s" min:"100ms" max:"1h" doc:"How far back it looks."`
-}
-
 // Rung is one cheaper answer: exactly one of its kinds.
 type Rung struct {
 	Name     string     `yaml:"name" doc:"What it is called in headers and metrics. Default: its kind, or the upstream's name."`

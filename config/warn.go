@@ -46,15 +46,10 @@ func (k *checker) share(u Upstream, classes []Class) {
 
 func (k *checker) unwise(c Class, at string) {
 	k.shareOfWhom(c, at)
-	if c.Call.Timeout > c.Deadline {
-		k.advise(join(join(at, "call"), "timeout"), "make it shorter", "is %s, longer than the deadline %s: it never acts", c.Call.Timeout, c.Deadline)
-	}
 	if c.Budget.Latency > c.MaxDeadline {
 		k.advise(join(join(at, "budget"), "latency"), "make it shorter", "is %s, longer than any deadline (%s): the bound holds requests that expire in it", c.Budget.Latency, c.MaxDeadline)
 	}
-	if c.Call.RetryBudget.Off {
-		k.advise(join(join(at, "call"), "retry_budget"), "write a share such as 10%", "is off: one bad second can become a flood that does not end")
-	}
+	k.unwiseCall(c, join(at, "call"))
 	if c.WhenFull.Block > c.Deadline {
 		k.advise(join(join(at, "when_full"), "block"), "make it shorter", "is %s, longer than the deadline %s", c.WhenFull.Block, c.Deadline)
 	}

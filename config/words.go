@@ -54,11 +54,6 @@ type LogLevel string
 
 func (LogLevel) values() []string { return []string{"debug", "info", "warn", "error"} }
 
-// Jitter is how a backoff is spread.
-type Jitter string
-
-func (Jitter) values() []string { return []string{"full", "half", "none"} }
-
 // Switch is on or off (or true, false); zero is not written, which means the default.
 type Switch string
 
@@ -128,31 +123,6 @@ func (m Mode) format() string {
 func (Mode) kind() string { return "off, shadow, enforce or percent" }
 func (Mode) schema() map[string]any {
 	return anyOf(map[string]any{"enum": []any{"off", "shadow", "enforce"}}, Percent(0).schema())
-}
-
-func (b *RetryBudget) parse(tag, text string) error {
-	if text == "off" {
-		*b = RetryBudget{Off: true}
-		return nil
-	}
-	if err := b.Percent.parse(tag, text); err != nil {
-		return err
-	}
-	if b.Percent == 0 {
-		return bad("write retries: 0 for no retries, or off for no budget", "a budget of 0%% allows none")
-	}
-	return nil
-}
-
-func (b RetryBudget) format() string {
-	if b.Off {
-		return "off"
-	}
-	return b.Percent.String()
-}
-func (RetryBudget) kind() string { return "percent or off" }
-func (RetryBudget) schema() map[string]any {
-	return anyOf(map[string]any{"const": "off"}, Percent(0).schema())
 }
 
 func (s *Slots) parse(tag, text string) error {

@@ -3,6 +3,7 @@ package assemble
 import (
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
 )
@@ -14,6 +15,9 @@ type Resource struct {
 	// here is the index in the machine.
 	Classes []config.Class
 	Machine boundary.Config
+	// Calls say how each of the classes calls the upstream, by the same index. One
+	// that says nothing but a timeout makes a single attempt.
+	Calls []call.Policy
 }
 
 // Resources returns the resources of a configuration that passed validation,
@@ -30,6 +34,7 @@ func Resources(cfg *config.Config) []Resource {
 			if c.Upstream == u.Name {
 				r.Classes = append(r.Classes, c)
 				r.Machine.Classes = append(r.Machine.Classes, class(c))
+				r.Calls = append(r.Calls, Call(cfg, c, u.Name))
 			}
 		}
 		r.edge(cfg)
