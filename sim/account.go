@@ -124,7 +124,14 @@ func (r *run) show(a *attempt, why reason.Reason, retryAfter time.Duration) {
 
 // tryAgain lets the caller of an attempt that has ended make another.
 func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) {
+	if a.asker != 0 {
+		r.hear(a, why, retryAfter)
+		return
+	}
 	st := r.streams[a.stream]
+	if st.client != nil {
+		return // nobody waits for it any longer
+	}
 	c := &st.Callers
 	counted := r.counts(a.scheduled)
 	if why == reason.Served {

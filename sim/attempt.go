@@ -40,6 +40,8 @@ type attempt struct {
 	// A request whose class has a call policy, and an errand of its call.
 	calling int32         // its call while that runs; 0: none
 	nth     uint16        // of the call's attempts; 0 is no errand
+	asker   int32         // the caller, where it uses the client library; 0: none
+	unsent  bool          // not offered yet
 	of      place         // the request
 	why     reason.Reason // of the work's end, once stopped
 

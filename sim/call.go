@@ -18,12 +18,24 @@ type calling struct {
 	call.Call
 	next    unit.Instant // when Passed is to be reported; Never if it is not
 	errands [2]errand
+	life    uint32
+	request attempt // of a client's call: what its attempts offer
 }
 
 // errand is an attempt of a call in flight.
 type errand struct {
 	place
 	attempt uint16 // 0: none
+	ended   bool   // with outcome, of which the client hears in a moment
+	outcome call.Outcome
+}
+
+// free returns a place for one more errand.
+func (c *calling) free() *errand {
+	if c.errands[0].attempt != 0 {
+		return &c.errands[1]
+	}
+	return &c.errands[0]
 }
 
 // callings are the calls in flight, by number from 1 on.
@@ -42,6 +54,13 @@ func (cs *callings) take() int32 {
 	}
 	cs.calls = append(cs.calls, new(calling))
 	return int32(len(cs.calls))
+}
+
+// give takes a call back that has ended; events that name it turn stale.
+func (cs *callings) give(i int32) {
+	c := cs.at(i)
+	*c = calling{life: c.life + 1}
+	cs.free = append(cs.free, i)
 }
 
 // begin makes a request's call.
@@ -90,17 +109,11 @@ func (r *run) sendErrand(what int32, a *attempt, c *calling, s call.Step) {
 	e.class, e.stream, e.number, e.tenant, e.level = a.class, a.stream, a.number, a.tenant, a.level
 	e.service, e.cost, e.session, e.try = a.service, a.cost, a.session, a.try
 	e.of, e.nth, e.deadline = place{what, a.life}, s.Attempt, s.Limit
-	i := 0
-	if c.errands[0].attempt != 0 {
-		i = 1
-	}
 	beside := spread.None
-	if other := c.errands[1-i]; other.attempt != 0 {
-		beside = r.attempts.at(other.what).copy
-	} else if s.Attempt > 1 {
-		beside = a.copy
+	if s.Attempt > 1 {
+		beside = a.copy // of the attempt before
 	}
-	c.errands[i] = errand{place{at, e.life}, s.Attempt}
+	*c.free() = errand{place: place{at, e.life}, attempt: s.Attempt}
 	a.class.dependency.Sent(r.now, &c.Call, s.Attempt)
 	e.class.resource.send(at, e, beside)
 	a.copy = e.copy
@@ -141,21 +154,21 @@ func (r *run) errandEnds(at int32, e *attempt) {
 	r.follow(of.what, a, a.class.dependency.Ended(r.now, &c.Call, nth, call.Outcome{Result: outcome}))
 }
 
-func (c *calling) land(attempt uint16) place {
+// land takes an attempt out of those in flight.
+func (c *calling) land(attempt uint16) errand {
 	for i := range c.errands {
-		if e := &c.errands[i]; e.attempt == attempt {
-			p := e.place
-			*e = errand{}
-			return p
+		if e := c.errands[i]; e.attempt == attempt {
+			c.errands[i] = errand{}
+			return e
 		}
 	}
-	return place{}
+	return errand{}
 }
 
 // cut leaves an attempt alone: what it comes to is nobody's. The upstream stops at
 // once, at the limit that was passed on to it, or not at all.
 func (r *run) cut(a *attempt, c *calling, attempt uint16) {
-	p := c.land(attempt)
+	p := c.land(attempt).place
 	e := r.attempts.at(p.what)
 	e.answered = true
 	res := e.class.resource
@@ -189,7 +202,7 @@ func (r *run) endCall(what int32, a *attempt, why reason.Reason) {
 	res := a.class.resource
 	c := r.callings.at(a.calling)
 	a.calls = int32(c.Attempts())
-	r.callings.free = append(r.callings.free, a.calling)
+	r.callings.give(a.calling)
 	a.calling = 0
 	a.work, a.place = ending, outside
 	res.release(a)
@@ -205,14 +218,14 @@ func (r *run) endCall(what int32, a *attempt, why reason.Reason) {
 	r.answer(what, a, why, 0)
 }
 
-// dependencyOf returns the state that a class's calls share, or nil.
-func dependencyOf(c Call, seed uint64) (*call.Dependency, error) {
-	if c.Policy == nil {
+// dependencyOf returns the state that calls under a policy share, or nil.
+func dependencyOf(p *call.Policy, seed uint64) (*call.Dependency, error) {
+	if p == nil {
 		return nil, nil
 	}
-	p := *c.Policy
-	p.Seed ^= seed
-	return call.New(p)
+	own := *p
+	own.Seed ^= seed
+	return call.New(own)
 }
 
 // die numbers the dice that the work of an attempt meets: each attempt of each try

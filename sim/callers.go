@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/workload/dice"
@@ -28,6 +29,14 @@ type Callers struct {
 	HonourRetryAfter bool
 	// Budget bounds the retries of all callers of the stream together.
 	Budget Budget
+
+	// Library, if not nil, has the callers use Spillway's client library with that
+	// policy, and nothing above is looked at. Deadline is for the whole call, where
+	// the arrival names none; zero: none. With PassDeadline each attempt names what
+	// it is allowed.
+	Library      *call.Policy
+	Deadline     time.Duration
+	PassDeadline bool
 }
 
 // Backoff is the pause before another attempt. The zero value is none.

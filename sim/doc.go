@@ -38,7 +38,8 @@
 // making within each line:
 //
 //	ends of work         a slot that comes free is free for who arrives now
-//	ends of patience     call timeouts, then callers who hang up
+//	ends of patience     call timeouts, then callers who hang up, then callers who
+//	                     use the client library, as their policy says
 //	arrivals             first attempts, by stream; then further attempts
 //	changes              Scenario.Changes
 //	wake-ups             what a machine does by itself, by resource

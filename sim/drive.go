@@ -45,7 +45,7 @@ func (r *run) openResource(cfg *Resource) error {
 			c.call = cfg.Calls[i]
 		}
 		var err error
-		if c.dependency, err = dependencyOf(c.call, r.Seed); err != nil {
+		if c.dependency, err = dependencyOf(c.call.Policy, r.Seed); err != nil {
 			return fmt.Errorf("class %s: %w", c.name, err)
 		}
 		r.classes = append(r.classes, c)
@@ -59,7 +59,7 @@ func (r *run) openResource(cfg *Resource) error {
 // offer brings an attempt to the boundary.
 func (r *run) offer(what int32, a *attempt) {
 	now, res, st := r.now, a.class.resource, r.streams[a.stream]
-	a.arrived = now
+	a.arrived, a.unsent = now, false
 	r.callers++
 	a.tally = r.tally(a)
 	if a.counted = r.counts(now); a.counted {

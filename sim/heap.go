@@ -10,6 +10,7 @@ const (
 	workEnds kind = iota
 	callTimesOut
 	callerLeaves
+	callerActs
 	arrives
 	triesAgain
 	changes

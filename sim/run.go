@@ -20,6 +20,7 @@ type run struct {
 	arrivals  heap // of the next one of each stream: seldom more than a few
 	attempts  arena
 	callings  callings
+	clients   callings
 	resources []*resource
 	machines  []*boundary.Machine
 	classes   []*class
@@ -59,7 +60,8 @@ type stream struct {
 	budget bucket
 	luck   *dice.Dice // of service times
 	jitter *dice.Dice
-	calls  *dice.Dice // of call policies
+	calls  *dice.Dice       // of call policies
+	client *call.Dependency // what its callers share; nil where they use no library
 	result CallersResult
 }
 
@@ -124,6 +126,10 @@ func (r *run) openStream(i int, s *Stream) {
 	}
 	if s.Class != "" {
 		st.class = r.byName[s.Class]
+	}
+	var err error
+	if st.client, err = dependencyOf(s.Callers.Library, r.Seed^uint64(i+1)); err != nil {
+		r.fail(fmt.Errorf("stream %d: %w", i, err))
 	}
 	r.streams = append(r.streams, st)
 	r.await(i)
@@ -217,6 +223,12 @@ func (r *run) take(e event) {
 			r.heap.push(next, samples, 0, 0)
 		}
 	default:
+		if e.kind() == callerActs {
+			if c := r.clients.at(e.what); c.life == e.life {
+				r.callerActs(e.what, c)
+			}
+			return
+		}
 		a := r.attempts.at(e.what)
 		if a.life != e.life {
 			return // it has ended by then
@@ -255,6 +267,10 @@ func (r *run) arrive(i int) {
 		st.result.Callers++
 	}
 	r.await(i)
+	if st.client != nil {
+		r.ask(what, a)
+		return
+	}
 	r.offer(what, a)
 }
 

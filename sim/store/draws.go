@@ -14,6 +14,7 @@ type Draws struct {
 	round     int
 	waits     dice.Dice
 	customers dice.Dice
+	pauses    dice.Dice
 	law       Law
 	slow      int // millionths of the requests that are the slow customer's
 }
@@ -26,6 +27,7 @@ func NewDraws(seed uint64, round int, law Law, slow int) *Draws {
 		seed: seed, round: round, law: law, slow: slow,
 		waits:     *dice.New(seed, fmt.Sprintf("store/%d/waits", round)),
 		customers: *dice.New(seed, fmt.Sprintf("store/%d/customers", round)),
+		pauses:    *dice.New(seed, fmt.Sprintf("store/%d/pauses", round)),
 	}
 }
 
@@ -45,11 +47,9 @@ func (w *Draws) Wait(request int64, attempt uint16) (wait time.Duration, frozen 
 // Dice returns what a request's pauses are drawn from, never 0. It is a stream of
 // its own: a pause that is drawn changes no wait.
 func (w *Draws) Dice(request int64) uint64 {
-	d := w.pauses().At(uint64(request), 0)
+	d := w.pauses.At(uint64(request), 0)
 	return d.Uint64() | 1
 }
-
-func (w *Draws) pauses() *dice.Dice { return dice.New(w.seed, fmt.Sprintf("store/%d/pauses", w.round)) }
 
 // Arrivals returns the Poisson instants of a round at rate per second, within
 // length. The same round of another rate has the same luck, closer together.

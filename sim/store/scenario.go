@@ -19,7 +19,8 @@ type Scenario struct {
 	Policy call.Policy
 	// Deadline of a request, from its scheduled instant; 0: it has none.
 	Deadline time.Duration
-	// Travels has the limit of each attempt go along with it.
+	// Travels has the limit of each attempt go along with it: the store stops at
+	// it, unless it is Deaf.
 	Travels bool
 	// Senders is how many requests the tester may have under way.
 	Senders int
@@ -38,6 +39,9 @@ type Store struct {
 	// Guarded has a boundary of spillway in front of each copy: slots, a waiting
 	// room, what cannot be answered within the limit that came along is refused.
 	Guarded bool
+	// Deaf has a lookup that holds a slot run out its wait although its limit went
+	// along. For guarded stores: it is the guard then that reads limits.
+	Deaf bool
 }
 
 // Validate returns what is wrong with the scenario, or nil.
@@ -58,6 +62,9 @@ func (s *Scenario) Validate() error {
 	}
 	if s.Store.Slots < 1 || s.Store.Slots > 1<<16 {
 		fault("%d slots: from 1 to %d", s.Store.Slots, 1<<16)
+	}
+	if s.Store.Deaf && !s.Store.Guarded {
+		fault("a deaf store without a guard: leave out Travels instead")
 	}
 	if s.Store.Copies < 0 || s.Store.Copies > 64 {
 		fault("%d copies of the store: at most 64", s.Store.Copies)
