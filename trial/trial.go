@@ -121,8 +121,12 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 	for i := range res.Boundary.Classes {
 		res.Boundary.Classes[i].Call.Cancel = res.Upstream.NoticesCancel
 	}
-	for _, c := range r.Classes {
-		res.Calls = append(res.Calls, sim.Call{Timeout: c.Call.Timeout.D(), PassDeadline: c.Call.PassDeadline.On()})
+	for i, c := range r.Classes {
+		how := sim.Call{Timeout: c.Call.Timeout.D(), PassDeadline: c.Call.PassDeadline.On()}
+		if policy := r.Calls[i]; !policy.Single() {
+			how.Policy = &policy
+		}
+		res.Calls = append(res.Calls, how)
 	}
 	return res, nil
 }
