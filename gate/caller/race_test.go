@@ -1,0 +1,5 @@
+//go:build race
+
+package caller_test
+
+const raceEnabled = true
