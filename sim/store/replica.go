@@ -71,7 +71,7 @@ func (r *Run) send(i int32, step call.Step) {
 	if step.Hedge {
 		s.flying[1] = flight{}
 	} else {
-		s.flying, s.Tried = [2]flight{}, r.now
+		s.flying = [2]flight{}
 	}
 	what := r.fresh()
 	l := &r.lookups[what]
@@ -88,7 +88,7 @@ func (r *Run) send(i int32, step call.Step) {
 	if step.Hedge {
 		f = &s.flying[1]
 	}
-	*f = flight{step.Attempt, what, -1}
+	*f = flight{step.Attempt, what, r.now, -1}
 	r.sums.Lookups++
 	r.lost++
 	r.admit(what, l)

@@ -54,6 +54,7 @@ type sender struct {
 type flight struct {
 	attempt uint16 // 0: none
 	lookup  int32
+	sent    unit.Instant
 	slot    unit.Instant // -1: not yet
 }
 
@@ -141,7 +142,7 @@ func (r *Run) begin(i int32) {
 	r.queue++
 	at := unit.Instant(r.arrivals[n])
 	s.life++
-	s.Request = Request{N: n, Scheduled: at, Begun: r.now, Tried: r.now, Slot: -1, Deadline: unit.Never}
+	s.Request = Request{N: n, Scheduled: at, Begun: r.now, Sent: r.now, Slot: -1, Deadline: unit.Never}
 	s.flying, s.copy, s.next = [2]flight{}, spread.None, unit.Never
 	if r.Scenario.Deadline > 0 {
 		s.Deadline = at.Add(r.Scenario.Deadline)
@@ -206,7 +207,7 @@ func (r *Run) answer(i int32, why reason.Reason) {
 	s.Attempts = s.call.Attempts()
 	for _, f := range s.flying {
 		if f.attempt != 0 && f.attempt == s.Deciding {
-			s.Slot = f.slot
+			s.Sent, s.Slot = f.sent, f.slot
 		}
 	}
 	r.done++

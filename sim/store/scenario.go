@@ -77,7 +77,7 @@ type Request struct {
 	N         int64
 	Scheduled unit.Instant
 	Begun     unit.Instant // by a sender
-	Tried     unit.Instant // when the last try began; Begun where none was made
+	Sent      unit.Instant // when the deciding lookup was; Begun where there is none
 	Slot      unit.Instant // when the deciding lookup got its slot; -1: it never did
 	Decided   unit.Instant // when the service knew what to answer
 	Answered  unit.Instant // Decided and Rest
