@@ -46,12 +46,22 @@ func attempt[T any](ctx context.Context, x *Call, step call.Step, f func(context
 	defer func() {
 		if !returned {
 			held.Release()
-			x.Ended(step.Attempt, call.Outcome{Result: call.Neutral})
+			x.abandon(step.Attempt)
 		}
 	}()
 	v, err = f(ctx, x.attempt(step))
 	returned = true
 	return v, held, err
+}
+
+// abandon ends the call with an attempt that did not return, which says nothing of the
+// dependency.
+func (x *Call) abandon(attempt uint16) {
+	now := x.caller.Now()
+	x.caller.mu.Lock()
+	defer x.caller.mu.Unlock()
+	x.ended(now, attempt, call.Outcome{Result: call.Neutral}, nil)
+	x.caller.dependency.Left(now, &x.state) // unless it is over
 }
 
 // start begins the call and reports its first attempt sent.

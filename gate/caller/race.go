@@ -100,33 +100,32 @@ func (x *run[T]) settle(a *flight, v T, err error) (last bool) {
 // panicked ends the call with the panic of a hedge, which home raises again, unless it
 // is over.
 func (x *contest) panicked(a *flight, p *Panic) {
-	c := x.call.caller
-	now := c.Now()
-	c.mu.Lock()
-	last, t := x.ended(now, a, call.Outcome{Result: call.Neutral}, nil, nil)
-	if last {
-		x.raised = p
-	}
-	c.mu.Unlock()
-	x.carryOut(&t)
-	a.end(context.Canceled)
-	if !last {
-		c.onPanic(p.Value, p.Stack)
+	if !x.abandon(a, p) {
+		x.call.caller.onPanic(p.Value, p.Stack)
 	}
 }
 
 // abort ends the call of an attempt at home that does not return.
-func (x *contest) abort(a *flight) {
+func (x *contest) abort(a *flight) { x.abandon(a, nil) }
+
+// abandon ends the call with an attempt that did not return, which says nothing of the
+// dependency, and reports whether it was not over before.
+func (x *contest) abandon(a *flight, p *Panic) (ours bool) {
 	c := x.call.caller
 	now := c.Now()
 	c.mu.Lock()
+	ours = !x.over
 	_, t := x.ended(now, a, call.Outcome{Result: call.Neutral}, nil, nil)
 	var rest todo
-	if !x.over { // it had been cut off: another was to follow
-		rest = x.take(now, x.call.noted(c.dependency.Left(now, &x.call.state)))
+	if ours {
+		x.raised = p
+		if !x.over { // others are in flight, or to follow
+			rest = x.take(now, x.call.noted(c.dependency.Left(now, &x.call.state)))
+		}
 	}
 	c.mu.Unlock()
 	x.carryOut(&t)
 	x.carryOut(&rest)
 	a.end(context.Canceled)
+	return ours
 }
