@@ -43,7 +43,7 @@ func TestAnAttemptsContextEnds(t *testing.T) {
 		err   error
 		cause error
 	}{
-		{"at its limit", func(context.CancelCauseFunc) { time.Sleep(2 * time.Second) }, context.DeadlineExceeded, context.DeadlineExceeded},
+		{"at its limit", func(context.CancelCauseFunc) { sleep(context.Background(), 2*time.Second) }, context.DeadlineExceeded, context.DeadlineExceeded},
 		{"with its caller's", func(leave context.CancelCauseFunc) { leave(errLeft); synctest.Wait() }, context.Canceled, errLeft},
 	} {
 		t.Run(k.name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestAnAttemptsContextEnds(t *testing.T) {
 // One that was not watched says all the same that it has ended, and then is.
 func TestAnUnwatchedContextEnds(t *testing.T) {
 	for name, bring := range map[string]func(context.CancelCauseFunc){
-		"at its limit":      func(context.CancelCauseFunc) { time.Sleep(2 * time.Second) },
+		"at its limit":      func(context.CancelCauseFunc) { sleep(context.Background(), 2*time.Second) },
 		"with its caller's": func(leave context.CancelCauseFunc) { leave(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {

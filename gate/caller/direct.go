@@ -91,15 +91,19 @@ func (x *Call) came(ctx context.Context, attempt uint16, err error) call.Step {
 	defer x.caller.mu.Unlock()
 	if left != nil {
 		x.last = err
-		return x.gone(now, left)
+		return x.sending(now, x.gone(now, left))
 	}
 	return x.sending(now, x.ended(now, attempt, o, err))
 }
 
-// sending reports the attempt of a Send sent. The caller holds mu.
+// sending reports the attempt of a Send sent. With the call's end its attempts are no
+// longer of use: what is in the pool is the next call's. The caller holds mu.
 func (x *Call) sending(now unit.Instant, s call.Step) call.Step {
-	if s.Do == call.Send {
+	switch s.Do {
+	case call.Send:
 		x.caller.dependency.Sent(now, &x.state, s.Attempt)
+	case call.Answer, call.GiveUp:
+		x.use++
 	}
 	return s
 }
@@ -124,7 +128,7 @@ func (x *Call) resume(left error) call.Step {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	if left != nil {
-		return x.gone(now, left)
+		return x.sending(now, x.gone(now, left))
 	}
 	return x.sending(now, x.noted(x.caller.dependency.Passed(now, &x.state)))
 }

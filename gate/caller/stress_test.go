@@ -69,7 +69,7 @@ func (w *world) attempt(ctx context.Context, r *rand.Rand) (*body, error) {
 	}
 	defer permit.Done()
 	if d := time.Duration(r.Int64N(int64(30 * ms))); r.IntN(20) == 0 {
-		time.Sleep(d)
+		sleep(context.Background(), d)
 	} else if err := sleep(ctx, d); err != nil {
 		return nil, err
 	}
