@@ -140,7 +140,7 @@ func (g *generator) retry(s *shot, resp *response, v verdict, now time.Time) boo
 	if s.attempts >= g.MaxAttempts || resp.neverRetry || resp.status != 429 && resp.status != 503 {
 		return false
 	}
-	wait, asked := retryWait(string(resp.retryAfterMs), string(resp.retryAfter), now)
+	wait, asked := resp.wait(now)
 	if !asked || !now.Add(wait).Before(g.giveUp(s)) {
 		return false
 	}

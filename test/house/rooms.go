@@ -72,7 +72,7 @@ func Rooms() []Room {
 		{"trust/...", "who a caller is, and what it may claim", []string{"policy/..."}, Free},
 		{"config/...", "the file format", nil, Free},
 		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/...", "trust/..."}, Free},
-		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason"}, Free},
+		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason", "policy/call"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{
 			"config/...", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
