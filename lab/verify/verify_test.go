@@ -70,6 +70,7 @@ func FuzzRecords(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
+		_, _ = retriesFigures([]byte(`{"load_per_s":1,"rounds":2,"for_s":60,"outage_s":1,"out_for_s":1,"timeout_s":1}`), file.rows) // no panic
 		if _, err := fairFigures([]byte(`{"weights":{"A":2},"slots":3,"horizon_s":10,"deadline_s":4}`), file.rows); err != nil {
 			t.Fatal(err)
 		}
