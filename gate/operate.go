@@ -78,6 +78,22 @@ func (g *Gate) Operate(class int, mode boundary.OperatorMode, d time.Duration) {
 	g.settleAs(boundary.Event{At: now, Kind: boundary.Operated, Class: class, Operation: o})
 }
 
+// Export returns what the gate has measured and what clients have used up, those
+// that have used up the most, at most that many: see boundary.Machine.Export.
+func (g *Gate) Export(clients int) boundary.Memory {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Export(g.Now(), clients)
+}
+
+// Import has the gate begin where another one was: see boundary.Machine.Import.
+func (g *Gate) Import(mem boundary.Memory) {
+	now := g.Now()
+	g.mu.Lock()
+	g.machine.Import(now, mem, &g.out)
+	g.settle(now, boundary.Reconfigured, 0)
+}
+
 // mustHave panics, where no lock is held, for a class that does not exist.
 func (g *Gate) mustHave(class int) {
 	if uint(class) >= uint(len(*g.names.Load())) {

@@ -43,7 +43,7 @@ func (m *Machine) edge(now unit.Instant, r *Request, out *Effects) (Verdict, boo
 // the budget that the rule is about: the class's own or the resource's.
 func (m *Machine) budget(c *class, client rate.Key) (*rate.Rule, rate.Key) {
 	if c.Clients != nil {
-		return c.Clients, client.In(c.index + 1)
+		return c.Clients, client.In(c.budget)
 	}
 	return &m.rule, client
 }

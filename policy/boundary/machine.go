@@ -54,6 +54,7 @@ type class struct {
 	streams  int          // answers that flow without a slot
 	closed   bool         // no longer configured: takes in nothing, drains
 	shadow   *tally.Shadow
+	budget   uint64 // of clients, where the class has a rule of its own
 }
 
 // New returns the machine for a configuration, or the configuration's faults.
@@ -75,11 +76,12 @@ func New(cfg Config) (*Machine, error) {
 func (m *Machine) open(cfg Class) {
 	p := pool.New(cfg.pool())
 	c := &class{
-		Pool:  p,
-		sole:  p.Get(""),
-		Class: cfg.WithDefaults(),
-		rule:  cfg.Pool.WhenFull,
-		index: len(m.classes),
+		Pool:   p,
+		sole:   p.Get(""),
+		Class:  cfg.WithDefaults(),
+		rule:   cfg.Pool.WhenFull,
+		index:  len(m.classes),
+		budget: chance.Key(cfg.Name),
 	}
 	m.classes = append(m.classes, c)
 	m.byName[c.Name] = c

@@ -214,6 +214,12 @@ func (s *shadow) reconfigured(now unit.Instant, cfg Config, out *Effects) (err e
 	return err
 }
 
+func (s *shadow) imported(now unit.Instant, mem Memory, out *Effects) {
+	now = s.enter(now, out)
+	defer s.leave()
+	s.pass(out, func() { s.m.Import(now, mem, out) })
+}
+
 func (s *shadow) lingers(now unit.Instant, t Ticket, out *Effects) {
 	now = s.enter(now, out)
 	defer s.leave()

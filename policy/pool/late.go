@@ -30,10 +30,14 @@ const (
 // Turned takes in that a waiter's turn has come, whether or not it still runs.
 func (p *Pool) Turned(it *Item, now unit.Instant) {
 	p.late.Add(now.Sub(it.Offered) - it.predicted)
-	p.lateBy = 0
-	if p.late.Samples() >= samplesMin {
-		p.lateBy = p.late.Upper(0)
+	p.lateBy = p.lateness()
+}
+
+func (p *Pool) lateness() time.Duration {
+	if p.late.Samples() < samplesMin {
+		return 0
 	}
+	return p.late.Upper(0)
 }
 
 // NeededToWait returns what a request must have left, beside its predicted wait,

@@ -266,7 +266,7 @@ func TestNobodyAndNoRuleAreNotLimited(t *testing.T) {
 func TestBudgetsAreCountedApart(t *testing.T) {
 	seen := make(map[Key]bool)
 	for k := Key(0); k < 100; k++ {
-		for budget := range 20 {
+		for budget := range uint64(20) {
 			own := k.In(budget)
 			if own == 0 || seen[own] {
 				t.Fatalf("client %d in budget %d is %x, which is nobody or another", k, budget, own)

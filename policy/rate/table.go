@@ -13,9 +13,10 @@ import (
 type Key uint64
 
 // In returns the client's key within a budget of its own: a class that has its
-// own rule counts apart from all others.
-func (k Key) In(budget int) Key {
-	return max(Key(chance.Mix(uint64(k)+uint64(budget)*0x9e3779b97f4a7c15)), 1)
+// own rule counts apart from all others. A budget is known by a number that is the
+// same wherever it is used, such as chance.Key of the class's name.
+func (k Key) In(budget uint64) Key {
+	return max(Key(chance.Mix(uint64(k)+budget*0x9e3779b97f4a7c15)), 1)
 }
 
 // ways is how many places a set has: two cache lines. With more, less is
