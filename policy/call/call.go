@@ -9,27 +9,45 @@ import (
 )
 
 // Call is one call's way. The zero value is ready for Begin; it belongs to its
-// driver, may lie on a stack or in a pool, and holds nothing that must be freed.
+// driver, may lie on a stack or in a pool, and must not be copied or forgotten
+// before it is Over: it may hold a part of a budget and a probe of the breaker.
 type Call struct {
 	deadline unit.Instant // less what is kept back
 	limit    unit.Instant // of the try in flight
 	hedgeAt  unit.Instant // Never: no hedge
 	resumeAt unit.Instant // of the retry that is paused for
 	pause    time.Duration
+	after    time.Duration // the longest the dependency asked for in this try
 	chance   chance.Source
 
-	flying                   [2]flight
-	made                     uint16 // attempts so far
-	tries                    uint16
-	state                    state
-	idempotent, keyed, fixed bool
-	last                     Outcome // what the latest attempt came to
+	flying [2]flight
+	made   uint16 // attempts so far
+	tries  uint16
+	state  state
+	safety safety
+	final  bool          // an attempt of this try forbids a retry
+	failed bool          // an attempt of this try has failed
+	busy   bool          // it was refused and has no turn yet; see pace
+	why    reason.Reason // the latest failure
 }
 
+// flight is an attempt that is under way.
 type flight struct {
 	attempt uint16 // 0: none
-	sent    unit.Instant
+	kind    kind
+	left    bool // Sent, as far as budgets go
+	lease   lease
+	sent    unit.Instant // or when it was to be sent, until Sent says
 }
+
+// kind is what an attempt is, and so which budget it is out of.
+type kind uint8
+
+const (
+	first kind = iota
+	retried
+	hedged
+)
 
 type state uint8
 
@@ -45,30 +63,70 @@ func (c *Call) Attempts() int { return int(c.made) }
 // Over reports whether the call has been answered or given up.
 func (c *Call) Over() bool { return c.state == over }
 
-// Dependency is what all calls to one dependency share.
-type Dependency struct {
-	policy Policy
-	chance chance.Source
+// Fix says that nothing more can be sent of the call, neither a retry nor a hedge,
+// for its body has outgrown what is kept of it.
+func (c *Call) Fix() { c.safety.fixed = true }
+
+// next is when time itself is the next fact.
+func (c *Call) next(now unit.Instant) unit.Instant {
+	if c.state == paused {
+		return max(min(c.resumeAt, c.deadline), now)
+	}
+	return max(min(c.limit, c.hedgeAt), now)
 }
 
-// New returns the state for calls under the policy, or the policy's faults.
-func New(p Policy) (*Dependency, error) {
-	return &Dependency{policy: p, chance: chance.New(p.Seed)}, nil
+// alone reports whether nothing is in flight.
+func (c *Call) alone() bool { return c.flying[0].attempt == 0 && c.flying[1].attempt == 0 }
+
+// find returns where the attempt is in flight, or -1.
+func (c *Call) find(attempt uint16) int {
+	switch {
+	case attempt == 0:
+	case c.flying[0].attempt == attempt:
+		return 0
+	case c.flying[1].attempt == attempt:
+		return 1
+	}
+	return -1
 }
 
-// Begin opens a call.
+// free returns a place for one more attempt, or -1.
+func (c *Call) free() int {
+	switch {
+	case c.flying[0].attempt == 0:
+		return 0
+	case c.flying[1].attempt == 0:
+		return 1
+	}
+	return -1
+}
+
+// Begin opens a call: Send 1, or GiveUp. It takes some 20 ns without a hedge.
 func (d *Dependency) Begin(now unit.Instant, c *Call, r Request) Step {
-	*c = Call{
-		deadline: sooner(r.Deadline, d.policy.Reserve), resumeAt: unit.Never, hedgeAt: unit.Never,
-		chance: chance.New(r.Dice), idempotent: r.Idempotent, keyed: r.Keyed, fixed: r.Fixed,
+	if c.state != over {
+		d.giveUp(now, c, reason.CallerGone) // forgotten by its driver
 	}
+	*c = Call{} // and then field by field: a literal would be built elsewhere and copied
+	c.deadline, c.resumeAt, c.hedgeAt = sooner(r.Deadline, d.policy.Reserve), unit.Never, unit.Never
+	c.safety = safety{idempotent: r.Idempotent, keyed: r.Keyed, fixed: r.Fixed}
 	if r.Dice == 0 {
-		c.chance = chance.New(d.chance.Uint64())
+		r.Dice = d.chance.Uint64()
 	}
+	c.chance = chance.New(r.Dice)
+	d.count.Calls++
 	if c.deadline <= now {
-		return d.giveUp(c, reason.Timeout)
+		return d.giveUp(now, c, reason.Timeout)
 	}
-	return d.try(now, c)
+	l, ok := d.admit(now, c)
+	if !ok {
+		s := d.giveUp(now, c, reason.BreakerOpen)
+		if state, until := d.breaker.state(now); state == Open {
+			s.After = until.Sub(now)
+		}
+		return s
+	}
+	d.try(now, c, l, first)
+	return c.sending(now)
 }
 
 // sooner is t less d, and Never where there is no t.
@@ -79,116 +137,64 @@ func sooner(t unit.Instant, d time.Duration) unit.Instant {
 	return t.Add(-d)
 }
 
-// try sends the first attempt of a try.
-func (d *Dependency) try(now unit.Instant, c *Call) Step {
-	c.tries++
-	c.limit = c.deadline
-	if t := d.policy.Timeout; t > 0 {
-		c.limit = min(c.limit, now.Add(t))
-	}
-	c.resumeAt = unit.Never
-	if a := d.policy.Hedge.After; a > 0 {
-		c.hedgeAt = now.Add(a)
-	}
-	return d.send(c, false)
-}
-
-func (d *Dependency) send(c *Call, hedge bool) Step {
-	c.made++
-	c.state = flying
-	i := 0
-	if c.flying[0].attempt != 0 {
-		i = 1
-	}
-	c.flying[i] = flight{attempt: c.made}
-	return Step{Do: Send, Attempt: c.made, Hedge: hedge, Limit: c.limit, Next: c.next()}
-}
-
-func (c *Call) next() unit.Instant {
-	if c.state == paused {
-		return min(c.resumeAt, c.deadline)
-	}
-	return min(c.limit, c.hedgeAt)
-}
-
-// Sent reports that an attempt has left.
+// Sent reports that an attempt has left: only then has it cost a budget anything,
+// and its time begins to count. A driver that cannot tell reports it for none; then
+// an attempt has left when it was to be sent, unless it ends as Unsent.
 func (d *Dependency) Sent(now unit.Instant, c *Call, attempt uint16) {
-	for i := range c.flying {
-		if c.flying[i].attempt == attempt {
-			c.flying[i].sent = now
-		}
+	i := c.find(attempt)
+	if i < 0 {
+		return
 	}
+	d.tells = true
+	c.flying[i].sent = now
+	d.leave(now, &c.flying[i])
 }
 
 // Ended reports what an attempt came to. For a streamed answer that is when it
-// begins; what comes of the stream is told to nobody.
+// begins; what comes of the stream is told to nobody. It is reported for an attempt
+// that panicked too: as Neutral if nothing had been sent, else as Broken.
 func (d *Dependency) Ended(now unit.Instant, c *Call, attempt uint16, o Outcome) Step {
-	if c.state == over || !c.land(attempt) {
-		return Step{Next: unit.Never}
+	i := c.find(attempt)
+	if i < 0 {
+		return Step{Next: unit.Never} // cut off before, or not of this call
 	}
-	c.last = o
-	if o.Result == OK || o.Result == Neutral {
-		s := Step{Do: Answer, Attempt: attempt, Next: unit.Never}
-		c.cancelAll(&s)
+	d.land(now, c, i, o)
+	if o.Result == OK && !o.Always {
+		return Step{Do: Answer, Attempt: attempt, Cancel: d.win(now, c, OK), Next: unit.Never}
+	}
+	if !c.alone() { // the other may still answer
+		if o.Result != Neutral {
+			c.fail(o, c.safety.reason(o, false), !c.safety.again(o))
+		}
+		return Step{Next: c.next(now)}
+	}
+	return d.ended(now, c, attempt, o)
+}
+
+// ended is what follows the end of a try's last attempt, if that is not simply its
+// answer.
+func (d *Dependency) ended(now unit.Instant, c *Call, attempt uint16, o Outcome) Step {
+	again := c.safety.again(o)
+	switch answer := o.Result == OK || o.Result == Neutral; {
+	case !answer || again:
+		c.fail(o, c.safety.reason(o, false), !again)
+		s := d.again(now, c, attempt)
+		if answer && s.Do == GiveUp { // what there is has to do
+			s = Step{Do: Answer, Attempt: attempt, Next: unit.Never}
+		}
 		return s
+	case o.Result == Neutral && c.failed: // the other attempt has said more
+		return d.again(now, c, 0)
 	}
-	if c.flying[0].attempt != 0 || c.flying[1].attempt != 0 {
-		return Step{Next: c.next()} // the other may still answer
-	}
-	return d.again(now, c, attempt)
+	return Step{Do: Answer, Attempt: attempt, Cancel: d.win(now, c, o.Result), Next: unit.Never}
 }
 
-// land takes an attempt out of those in flight.
-func (c *Call) land(attempt uint16) bool {
-	for i := range c.flying {
-		if c.flying[i].attempt == attempt && attempt != 0 {
-			c.flying[i] = flight{}
-			return true
-		}
-	}
-	return false
-}
-
-func (c *Call) cancelAll(s *Step) {
-	c.state = over
-	c.cancelTry(s)
-}
-
-func (c *Call) cancelTry(s *Step) {
-	for i := range c.flying {
-		if n := c.flying[i].attempt; n != 0 {
-			s.Cancel.add(n)
-			c.flying[i] = flight{}
-		}
-	}
-}
-
-// again is what follows a try that has failed.
-func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
-	if int(c.tries) > d.policy.Retries || c.fixed || c.last.Never {
-		return d.failed(c, attempt)
-	}
-	at := now.Add(max(d.policy.Backoff.Base, c.last.After))
-	if at >= c.deadline {
-		return d.failed(c, attempt)
-	}
-	if at == now {
-		return d.try(now, c)
-	}
-	c.state, c.resumeAt, c.hedgeAt = paused, at, unit.Never
-	return Step{Next: c.next()}
-}
-
-func (d *Dependency) failed(c *Call, attempt uint16) Step {
-	s := d.giveUp(c, reason.Failed)
-	s.Attempt = attempt
-	return s
-}
-
-func (d *Dependency) giveUp(c *Call, why reason.Reason) Step {
-	s := Step{Do: GiveUp, Reason: why, Next: unit.Never}
-	c.cancelAll(&s)
-	return s
+// fail notes that an attempt of the try has failed.
+func (c *Call) fail(o Outcome, why reason.Reason, final bool) {
+	c.failed, c.why = true, why
+	c.final = c.final || final
+	c.busy = c.busy || o.Result == Refused
+	c.after = max(c.after, o.After)
 }
 
 // Passed reports that the instant Next of the latest Step has come.
@@ -196,25 +202,16 @@ func (d *Dependency) Passed(now unit.Instant, c *Call) Step {
 	switch {
 	case c.state == over:
 		return Step{Next: unit.Never}
-	case c.state == paused && c.resumeAt <= now && now < c.deadline:
-		return d.try(now, c)
 	case c.deadline <= now:
-		return d.giveUp(c, reason.Timeout)
+		return d.expire(now, c)
+	case c.state == paused:
+		return d.resume(now, c)
 	case c.limit <= now:
-		var s Step
-		c.cancelTry(&s)
-		c.last = Outcome{Result: Broken}
-		after := d.again(now, c, 0)
-		after.Cancel = s.Cancel
-		if after.Do == GiveUp {
-			after.Reason = reason.Timeout
-		}
-		return after
+		return d.limitCame(now, c)
 	case c.hedgeAt <= now:
-		c.hedgeAt = unit.Never
-		return d.send(c, true)
+		return d.hedge(now, c)
 	}
-	return Step{Next: c.next()}
+	return Step{Next: c.next(now)}
 }
 
 // Left reports that whoever wanted the answer has gone.
@@ -222,5 +219,5 @@ func (d *Dependency) Left(now unit.Instant, c *Call) Step {
 	if c.state == over {
 		return Step{Next: unit.Never}
 	}
-	return d.giveUp(c, reason.CallerGone)
+	return d.giveUp(now, c, reason.CallerGone)
 }

@@ -1,6 +1,10 @@
 package call
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Policy is how a dependency is called. The zero value makes one attempt that may
 // take as long as the call may.
@@ -23,6 +27,71 @@ type Policy struct {
 
 // RetriesMax bounds Policy.Retries.
 const RetriesMax = 100
+
+// WithDefaults returns the policy with its zero fields filled in: a budget of 10 %
+// with a floor of 3 for retries and another for hedges, and what else is said at
+// the fields.
+func (p Policy) WithDefaults() Policy {
+	p.Budget = p.Budget.withDefaults()
+	p.Hedge = p.Hedge.withDefaults()
+	p.Breaker = p.Breaker.withDefaults()
+	p.Throttle = p.Throttle.withDefaults()
+	return p
+}
+
+func (h Hedge) withDefaults() Hedge {
+	h.Budget = h.Budget.withDefaults()
+	if h.SlowShare == 0 {
+		let := 0.0
+		if h.Percentile > 0 {
+			let = float64(100 - h.Percentile)
+		}
+		if !h.Budget.Off {
+			let = max(let, h.Budget.Percent)
+		}
+		h.SlowShare = min(max(2*let, SlowShareMin), SlowShareMax)
+	}
+	return h
+}
+
+// Validate returns what is wrong with the policy, field by field, or nil. What is
+// merely large is not wrong.
+func (p Policy) Validate() error {
+	return errors.Join(
+		notNegative("Timeout", p.Timeout, "the limit of each try; 0 leaves it to the deadline"),
+		notNegative("Reserve", p.Reserve, "what is kept back of the deadline"),
+		within("Retries", p.Retries, 0, RetriesMax),
+		named("Backoff", p.Backoff.validate()),
+		named("Budget", p.Budget.validate()),
+		notNegative("Hedge.After", p.Hedge.After, "how long the first may take; 0 is no hedge"),
+		within("Hedge.Percentile", p.Hedge.Percentile, 0, 99),
+		within("Hedge.SlowShare", p.Hedge.SlowShare, 0, 100),
+		named("Hedge.Budget", p.Hedge.Budget.validate()),
+		named("Breaker", p.Breaker.validate()),
+		named("Throttle", p.Throttle.validate()),
+	)
+}
+
+func notNegative(field string, d time.Duration, is string) error {
+	if d < 0 {
+		return fmt.Errorf("%s is %v and must not be negative: it is %s", field, d, is)
+	}
+	return nil
+}
+
+func within[N int | float64](field string, n, from, to N) error {
+	if n >= from && n <= to { // which no NaN is
+		return nil
+	}
+	return fmt.Errorf("%s is %v and must lie in %v .. %v", field, n, from, to)
+}
+
+func named(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", field, err)
+}
 
 // Backoff is how long a call pauses before a retry. The pause never reaches past
 // the deadline: a retry that could not be sent before it is not scheduled.
@@ -64,16 +133,29 @@ type Budget struct {
 }
 
 // Hedge is a second attempt beside a first that is slow. It is off while Hedge.After
-// and Hedge.Percentile are 0, while the breaker is not closed, and while the
-// dependency is slow as a whole.
+// and Hedge.Percentile are 0, while the breaker is not closed, while the dependency
+// has asked to be left alone, and while it is slow as a whole.
 type Hedge struct {
 	// After is how long the first may take.
 	After time.Duration
 	// Percentile of what answered attempts took stands for After once it is
-	// measured, 1 .. 99.
+	// measured, that is once ten lie above it, 1 .. 99; until then, and if it is 0,
+	// After holds.
 	Percentile int
-	Budget     Budget
+	// Budget bounds hedges over all calls, apart from retries.
+	Budget Budget
+	// SlowShare is the percentage of recent firsts outliving the delay above which
+	// the dependency is slow as a whole, 0 .. 100: a second ask would then only add
+	// to what makes it slow. 0: twice what the delay is meant to let through or the
+	// budget pays for, at least 20, at most 80. 100: never.
+	SlowShare float64
 }
+
+// Bounds of the default of Hedge.SlowShare, in percent.
+const (
+	SlowShareMin = 20
+	SlowShareMax = 80
+)
 
 // Breaker is when calls stop for a while. A zero share is no rule; with no rule at
 // all there is no breaker.

@@ -18,12 +18,13 @@ const (
 	Send
 	// Answer: attempt Step.Attempt is the call's answer.
 	Answer
-	// GiveUp: the call has failed for Step.Reason. If Step.Attempt is not 0, what
-	// that attempt answered says more.
+	// GiveUp: the call has failed for Step.Reason. If Step.Attempt is not 0, it is
+	// the attempt whose end is being reported, and what it answered says more.
 	GiveUp
 )
 
-// Step is what comes of a fact. Cancel is always to be done, whatever Do says.
+// Step is what comes of a fact. Cancel is always to be done, whatever Do says, and
+// first.
 type Step struct {
 	Do     Do
 	Reason reason.Reason // with GiveUp: timeout, failed, unknown, breaker_open, caller_gone
@@ -36,6 +37,9 @@ type Step struct {
 	Limit unit.Instant
 	// Next is when Passed is to be reported unless another fact comes first, or Never.
 	Next unit.Instant
+	// After, with GiveUp, is for how long it is of no use to ask again: until the
+	// breaker lets a probe through, or what the dependency asked for; 0: not known.
+	After time.Duration
 }
 
 // Set is up to two attempts, by number; 0 stands for none.
@@ -85,7 +89,8 @@ const (
 	// Fault: the dependency tried and failed (500).
 	Fault
 	// Neutral: it says nothing of the dependency and is not tried again (our own
-	// refusal, the caller's fault, a panic before sending).
+	// refusal, the caller's fault, a panic before sending). It is the call's answer
+	// unless another attempt is in flight: that goes on.
 	Neutral
 )
 
