@@ -16,6 +16,7 @@ func Plan(cfg *config.Config) plan.Input {
 	for _, u := range cfg.Upstreams {
 		in.Upstreams = append(in.Upstreams, plan.Upstream{
 			Name: u.Name, Slots: int64(u.Slots), Service: serviceParts(u.Service),
+			StopsAtDeadline: u.StopsAtDeadline.On(), StopsAfter: u.StopsAfter.D(), HonoursKeys: u.HonoursKeys.On(),
 		})
 	}
 	for _, c := range cfg.Classes {
@@ -36,13 +37,14 @@ func planClass(c config.Class) plan.Class {
 		Block:       c.WhenFull.Block.D(),
 		Deadline:    c.Deadline.D(),
 		MaxDeadline: c.MaxDeadline.D(),
-		Call: plan.Call{
-			Timeout:        c.Call.Timeout.D(),
-			Retries:        c.Call.Retries,
-			RetryBudget:    c.Call.RetryBudget.Percent.Fraction(),
-			RetryBudgetOff: c.Call.RetryBudget.Off,
-		},
+		Call:        planCall(c.Call),
+		Cancel:      c.Abandoned.Cancel.On(),
+		HoldAtMost:  c.Abandoned.HoldAtMost.D(),
+		Posts:       slices.Contains(c.Match.Method, "POST") || slices.Contains(c.Match.Method, "PATCH"),
 		Expect: plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
+	}
+	for _, t := range c.Expect.CallersTimeouts {
+		p.Expect.CallersTimeouts = append(p.Expect.CallersTimeouts, t.D())
 	}
 	if c.Slots.Adaptive() {
 		p.Slots = plan.Adaptive(int64(c.Slots.Min), int64(c.Slots.Min), int64(c.Slots.Max))
@@ -58,6 +60,29 @@ func planClass(c config.Class) plan.Class {
 		slices.SortFunc(p.Tenants.Named, func(a, b plan.Tenant) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return p
+}
+
+func planCall(c config.Call) plan.Call {
+	b := c.Breaker
+	return plan.Call{
+		Timeout:        c.Timeout.D(),
+		Reserve:        c.Reserve.D(),
+		PassDeadline:   c.PassDeadline.On(),
+		Retries:        c.Retries,
+		RetryBudget:    c.RetryBudget.Percent.Fraction(),
+		RetryBudgetOff: c.RetryBudget.Off,
+		Backoff: plan.Backoff{
+			Base: c.Backoff.Base.D(), Max: c.Backoff.Max.D(), Decorrelated: c.Backoff.Jitter == config.JitterDecorrelated,
+		},
+		Hedge: plan.Hedge{
+			After: c.Hedge.After.Fixed.D(), Percentile: c.Hedge.After.Percentile,
+			Budget: c.Hedge.Budget.Percent.Fraction(), BudgetOff: c.Hedge.Budget.Off,
+		},
+		Breaker: plan.Breaker{
+			Window: b.Window.D(), SlowAfter: b.SlowAfter.D(), MinCalls: b.MinCalls, ProbeTimeout: b.ProbeTimeout.D(),
+			Shares: (b.Failures > 0 || b.Slow > 0) && b.Consecutive == 0,
+		},
+	}
 }
 
 func serviceParts(s config.Service) []plan.ServicePart {

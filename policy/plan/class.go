@@ -24,8 +24,10 @@ func (m *maker) planClass(c *class) {
 	m.planBound(c, &out, &fs)
 	m.planLoad(c, &out, &fs)
 	m.planRetries(c, &out, &fs)
+	m.planTimeout(c, &out, &fs)
 	out.Tenants = m.planTenants(c)
 	m.warnNesting(c)
+	m.warnCall(c)
 	m.warnLimits(c)
 
 	out.Figures = fs
@@ -147,50 +149,6 @@ func (m *maker) planLoad(c *class, out *ClassPlan, fs *figures) {
 		"and then %s are turned away (when_full: %s); %s, or give it a ladder",
 		rate(r), rate(c.throughput), rate(growth), count(int64(out.Bound)), seconds(fill), rate(growth), orDefault(c.WhenFull, "reject"), fix))
 	m.warnIdle(c)
-}
-
-// planRetries multiplies the layers.
-func (m *maker) planRetries(c *class, out *ClassPlan, fs *figures) {
-	attempts := c.attempts()
-	layers := append([]int{}, c.Expect.CallersAttempts...)
-	out.Amplification = fs.add("amplification", Amplification(append(layers, attempts)...), "calls",
-		"product of the attempts of each layer = "+product(append(layers, attempts)),
-		"every attempt fails at the bottom; one request can spend a budget's floor, so no budget is counted")
-
-	sustained := c.sustainedAttempts()
-	formula := "attempts"
-	if !c.Call.RetryBudgetOff && c.Call.Retries > 0 {
-		formula = "min(attempts, 1 + retry budget) = min(" + count(int64(attempts)) + ", 1 + " + percent(atLeastZero(c.Call.RetryBudget)) + ")"
-	}
-	out.SustainedAttempts = fs.add("sustained_attempts", sustained, "calls", formula,
-		"all calls fail for long; hedges, which have a budget of their own, come on top")
-	if c.up != nil && c.up.mean > 0 && c.Call.Timeout > 0 {
-		fs.add("share_over_timeout", ShareOver(c.up.Service, c.Call.Timeout), "of calls",
-			"share of the mix above call.timeout "+dur(c.Call.Timeout), "waits at the upstream come on top")
-	}
-	m.warnRetries(c, float64(out.Amplification))
-}
-
-func (c *class) attempts() int {
-	if c.Call.Retries == math.MaxInt {
-		return math.MaxInt
-	}
-	return 1 + c.Call.Retries
-}
-
-func (c *class) sustainedAttempts() float64 {
-	return SustainedAttempts(c.attempts(), c.Call.RetryBudget, c.Call.RetryBudgetOff)
-}
-
-func product(attempts []int) string {
-	s := ""
-	for i, a := range attempts {
-		if i > 0 {
-			s += " x "
-		}
-		s += count(int64(max(1, a)))
-	}
-	return s
 }
 
 func orDefault(s, d string) string {

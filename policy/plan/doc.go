@@ -22,13 +22,17 @@
 //
 // # Regimes of an upstream under retries
 //
-//	sustainable = slots / mean service time                 (Little's law)
+//	sustainable = slots / mean time a call holds one        (Little's law)
 //	stable below  sustainable / min(attempts, 1 + budget)   returns by itself after any trigger
 //	metastable below sustainable                            fine until one bad second, then stuck
 //	unstable from sustainable on                            the backlog grows without end
 //
 // The border is Bronson et al., "Metastable Failures in Distributed Systems"
-// (HotOS 2021): when every attempt fails, a request becomes that many calls.
+// (HotOS 2021): when every attempt fails, a request becomes that many calls. A hedge
+// adds to them as far as its budget goes. A call holds its slot to its end, unless the
+// upstream stops at the deadline that travels to it ([HoldUpTo]); that moves both
+// borders by more than any budget. What an outage leaves behind is [Recovery] where
+// dead work is not run, and [RecoveryInOrder], perhaps for ever, where it is.
 //
 // # Properties
 //

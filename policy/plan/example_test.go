@@ -89,6 +89,16 @@ func ExampleWriteText() {
 	//   expected_per_s                       10/s  sum of expect.rate of its classes
 	//                                              if: first tries, all admitted; a class without a rate
 	//                                              counts as none
+	//   recovery_s                          never  waiting / (sustainable - expected) = 12 / (6/s - 10/s)
+	//                                              if: after 10 s without an answer; the queue is
+	//                                              spillway's: what expired is never run, the rest is at
+	//                                              most the bounds; with order adaptive new requests are
+	//                                              served at once meanwhile
+	//   recovery_in_order_s                 never  attempts x expected x (outage - limit) / (sustainable -
+	//                                              attempts x expected), limit 4 s
+	//                                              if: the same outage where a queue runs all in the order
+	//                                              it came, the dead too; until its head is younger than
+	//                                              the limit all is tried again
 	//
 	// class checkout (6 slots)
 	//   throughput_per_s                      6/s  slots / service = 6 / 1s
@@ -117,8 +127,11 @@ func ExampleWriteText() {
 	//                                              if: every attempt fails at the bottom; one request can
 	//                                              spend a budget's floor, so no budget is counted
 	//   sustained_attempts                 1 call  attempts
-	//                                              if: all calls fail for long; hedges, which have a
-	//                                              budget of their own, come on top
+	//                                              if: all calls fail for long
+	//   proposed_timeout_s                    1 s  least time that all but 0.1 % of the service mix stay
+	//                                              within
+	//                                              if: the mix holds under load and says how long the
+	//                                              longest take
 	//
 	// all classes
 	//   amplification_max                  1 call  largest product of attempts over the layers of a class

@@ -9,6 +9,12 @@ type Input struct {
 	Upstreams []Upstream
 	Classes   []Class
 	Quotas    []Quota
+	// Outage is how long the upstreams are taken to answer nothing where recovery is
+	// worked out; 0: [DefaultOutage].
+	Outage time.Duration
+	// FalseTimeouts is the share of calls that a proposed timeout may cut off although
+	// they would be answered; 0: [DefaultFalseTimeouts].
+	FalseTimeouts float64
 }
 
 // Upstream is what is known of something that answers calls.
@@ -20,6 +26,12 @@ type Upstream struct {
 	Slots int64
 	// Service is the distribution of its service time; see [Constant].
 	Service []ServicePart
+	// StopsAtDeadline: it reads the deadline that travels to it and stops there.
+	StopsAtDeadline bool
+	// StopsAfter is when it gives a call up by itself; 0: never.
+	StopsAfter time.Duration
+	// HonoursKeys: it does a request with an idempotency key once.
+	HonoursKeys bool
 }
 
 // Slots are a class's guaranteed slots: fixed, or found between two ends.
@@ -53,10 +65,18 @@ type Class struct {
 	Deadline    time.Duration // if the caller names none
 	MaxDeadline time.Duration // cap on what the caller may name
 	Call        Call
-	Rungs       []Rung   // below the primary, best first
-	Quotas      []string // names of the quotas each request is charged to
-	Tenants     Tenants
-	Expect      Expect
+	// Cancel frees the slot of a caller who was answered or has gone; HoldAtMost is
+	// how long such work keeps it otherwise.
+	Cancel     bool
+	HoldAtMost time.Duration
+	// Posts: the class is said to take POST or PATCH, which may not run twice.
+	Posts bool
+	// Measured is what its calls took, where that is known.
+	Measured Measured
+	Rungs    []Rung   // below the primary, best first
+	Quotas   []string // names of the quotas each request is charged to
+	Tenants  Tenants
+	Expect   Expect
 }
 
 // Budget is what a request may take in all, and how much of it is service.
@@ -64,16 +84,6 @@ type Budget struct{ Latency, Service time.Duration }
 
 // Memory is what a waiting room may retain and the worst case of one request, in bytes.
 type Memory struct{ Limit, PerRequest int64 }
-
-// Call is how a class calls its upstream.
-type Call struct {
-	Timeout time.Duration // of one attempt
-	Retries int           // attempts after the first
-	// RetryBudget is the share of calls that may be retries (0.1 is 10 %);
-	// RetryBudgetOff lets every retry through.
-	RetryBudget    float64
-	RetryBudgetOff bool
-}
 
 // Rung is a cheaper answer. Upstream is empty for one that calls nothing (a cache, a file).
 type Rung struct{ Name, Upstream string }

@@ -42,6 +42,8 @@ type maker struct {
 	upstreams []upstream
 	classes   []class
 	quotas    []quota
+	outage    time.Duration
+	falsely   float64 // share of false timeouts
 	plan      Plan
 }
 
@@ -50,6 +52,7 @@ type maker struct {
 type upstream struct {
 	Upstream
 	mean    time.Duration // of its service; 0: not known
+	hold    time.Duration // what a call holds a slot for, on average over its classes; 0: not known
 	classes []*class      // those whose primary it is
 	state   string
 }
@@ -137,6 +140,15 @@ func (m *maker) resolve(in Input) {
 	for i := range m.classes {
 		m.tie(&m.classes[i])
 	}
+	for i := range m.upstreams {
+		m.upstreams[i].hold = m.upstreams[i].meanHold(false)
+	}
+	if m.outage = in.Outage; m.outage <= 0 {
+		m.outage = DefaultOutage
+	}
+	if m.falsely = in.FalseTimeouts; !(m.falsely > 0 && m.falsely < 1) {
+		m.falsely = DefaultFalseTimeouts
+	}
 }
 
 func (m *maker) tie(c *class) {
@@ -155,7 +167,10 @@ func (m *maker) tie(c *class) {
 	c.slots = c.countedSlots()
 	switch {
 	case c.up != nil && c.up.mean > 0:
-		c.holding, c.holdingOf = c.up.mean, "mean service time of "+c.up.Kind+" "+c.Upstream
+		c.holding, c.holdingOf = c.up.holdOf(c, false), "mean service time of "+c.up.Kind+" "+c.Upstream
+		if c.holding < c.up.mean {
+			c.holdingOf += ", cut off where it stops"
+		}
 	case c.Budget.Service > 0:
 		c.holding, c.holdingOf = c.Budget.Service, "budget.service, taken as the mean service time"
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,9 +29,10 @@ func anyDuration(t *rapid.T, name string) time.Duration {
 
 func anyInput(t *rapid.T) plan.Input {
 	names := rapid.SampledFrom([]string{"a", "b", "", "a name\x1b[2J that is very long and moves the cursor of a terminal, if it may do so at all"})
-	var in plan.Input
+	in := plan.Input{Outage: anyDuration(t, "outage"), FalseTimeouts: anyFloat(t, "false timeouts")}
 	for range rapid.IntRange(0, 2).Draw(t, "upstreams") {
-		u := plan.Upstream{Name: names.Draw(t, "upstream"), Slots: anyInt64(t, "upstream slots")}
+		u := plan.Upstream{Name: names.Draw(t, "upstream"), Slots: anyInt64(t, "upstream slots"),
+			StopsAtDeadline: rapid.Bool().Draw(t, "stops"), StopsAfter: anyDuration(t, "stops after")}
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			u.Service = append(u.Service, plan.ServicePart{Weight: anyFloat(t, "weight"), Time: anyDuration(t, "time")})
 		}
@@ -44,14 +46,24 @@ func anyInput(t *rapid.T) plan.Input {
 			Budget:   plan.Budget{Latency: anyDuration(t, "latency"), Service: anyDuration(t, "service")},
 			Memory:   plan.Memory{Limit: anyInt64(t, "limit"), PerRequest: anyInt64(t, "per request")},
 			Deadline: anyDuration(t, "deadline"), MaxDeadline: anyDuration(t, "max deadline"), Block: anyDuration(t, "block"),
-			Call: plan.Call{Timeout: anyDuration(t, "timeout"), Retries: int(anyInt64(t, "retries")),
-				RetryBudget: anyFloat(t, "budget"), RetryBudgetOff: rapid.Bool().Draw(t, "off")},
+			Call: plan.Call{Timeout: anyDuration(t, "timeout"), Retries: int(anyInt64(t, "retries")), Reserve: anyDuration(t, "reserve"),
+				RetryBudget: anyFloat(t, "budget"), RetryBudgetOff: rapid.Bool().Draw(t, "off"), PassDeadline: rapid.Bool().Draw(t, "pass"),
+				Backoff: plan.Backoff{Base: anyDuration(t, "base"), Max: anyDuration(t, "longest"), Decorrelated: rapid.Bool().Draw(t, "decorrelated")},
+				Hedge: plan.Hedge{After: anyDuration(t, "after"), Percentile: rapid.IntRange(0, 99).Draw(t, "percentile"),
+					Budget: anyFloat(t, "hedge budget"), BudgetOff: rapid.Bool().Draw(t, "hedge off")},
+				Breaker: plan.Breaker{Window: anyDuration(t, "window"), SlowAfter: anyDuration(t, "slow"), MinCalls: int(anyInt64(t, "calls")),
+					ProbeTimeout: anyDuration(t, "probe"), Shares: rapid.Bool().Draw(t, "shares")}},
+			Cancel: rapid.Bool().Draw(t, "cancel"), HoldAtMost: anyDuration(t, "hold"), Posts: rapid.Bool().Draw(t, "posts"),
 			Rungs:  []plan.Rung{{Name: "r", Upstream: names.Draw(t, "rung upstream")}},
 			Quotas: []string{names.Draw(t, "class quota")},
 			Expect: plan.Expect{Rate: anyFloat(t, "rate"), CallersAttempts: []int{int(anyInt64(t, "attempts"))},
 				CallersTimeouts: []time.Duration{anyDuration(t, "caller")}},
 			Tenants: plan.Tenants{Policy: rapid.SampledFrom([]string{"", "fifo", "rr", "wrr", "drr"}).Draw(t, "policy"), Queue: anyInt64(t, "queue")},
 		}
+		for range rapid.IntRange(0, 3).Draw(t, "measured") {
+			c.Measured.Times = append(c.Measured.Times, anyDuration(t, "measured time"))
+		}
+		slices.Sort(c.Measured.Times)
 		for range rapid.IntRange(0, 3).Draw(t, "tenants") {
 			c.Tenants.Named = append(c.Tenants.Named, plan.Tenant{Name: names.Draw(t, "tenant"), Weight: anyInt64(t, "tenant weight")})
 		}

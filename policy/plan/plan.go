@@ -39,11 +39,15 @@ type ClassPlan struct {
 	// Amplification is the most calls one first try of the outermost caller can
 	// become here; SustainedAttempts the calls a request becomes on average when
 	// everything fails, after the retry budget.
-	Amplification     Number                `json:"amplification"`
-	SustainedAttempts Number                `json:"sustained_attempts"`
-	Tenants           map[string]TenantPlan `json:"tenants"`
-	Figures           []Figure              `json:"figures"`
-	Warnings          []string              `json:"warnings"`
+	Amplification     Number `json:"amplification"`
+	SustainedAttempts Number `json:"sustained_attempts"`
+	// ProposedTimeoutS is a limit of one try that cuts off no more than the accepted
+	// share of calls that would be answered; null where nothing was measured and no
+	// service mix is given.
+	ProposedTimeoutS Number                `json:"proposed_timeout_s"`
+	Tenants          map[string]TenantPlan `json:"tenants"`
+	Figures          []Figure              `json:"figures"`
+	Warnings         []string              `json:"warnings"`
 }
 
 // TenantPlan is what a tenant gets. At the top level a tenant of several classes
@@ -60,12 +64,22 @@ type UpstreamPlan struct {
 	// Below StableBelowPerS it returns by itself after any trigger; from there to
 	// MetastableBelowPerS it works until one bad second and is then stuck; from
 	// there on the backlog grows without end.
-	StableBelowPerS     Number   `json:"stable_below_per_s"`
-	MetastableBelowPerS Number   `json:"metastable_below_per_s"`
-	ExpectedPerS        Number   `json:"expected_per_s"`
-	MeanServiceS        Number   `json:"mean_service_s"`
-	State               string   `json:"state"` // stable, metastable, unstable or unknown
-	Figures             []Figure `json:"figures"`
+	StableBelowPerS     Number `json:"stable_below_per_s"`
+	MetastableBelowPerS Number `json:"metastable_below_per_s"`
+	ExpectedPerS        Number `json:"expected_per_s"`
+	MeanServiceS        Number `json:"mean_service_s"`
+	State               string `json:"state"` // stable, metastable, unstable or unknown
+	// SustainableStoppingPerS is what it would sustain if it stopped at the deadline
+	// that travels to it, StableStoppingPerS what it would return from by itself.
+	SustainableStoppingPerS Number `json:"sustainable_stopping_per_s"`
+	StableStoppingPerS      Number `json:"stable_stopping_per_s"`
+	// RecoveryS is how long after an outage of OutageS at the expected rate all is
+	// answered in time again; RecoveryInOrderS the same for a queue that runs all work
+	// in the order in which it came, the dead too. null: never, or not known.
+	OutageS          Number   `json:"outage_s"`
+	RecoveryS        Number   `json:"recovery_s"`
+	RecoveryInOrderS Number   `json:"recovery_in_order_s"`
+	Figures          []Figure `json:"figures"`
 }
 
 // QuotaPlan is what a quota lets through.

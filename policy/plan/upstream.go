@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // The three regimes; see the package comment.
@@ -23,8 +24,15 @@ func (m *maker) planUpstream(u *upstream) {
 	if u.mean > 0 {
 		mean = u.mean.Seconds()
 	}
+	runs := "a call runs to its end although its caller left"
+	if u.hold < u.mean {
+		runs = "the longest are cut off below"
+	}
 	out.MeanServiceS = fs.add("mean_service_s", mean, "s", "sum of share x time over "+plural(int64(len(u.Service)), "part"),
-		"the mix holds under load; a call runs to its end although its caller left")
+		"the mix holds under load; "+runs)
+	if u.hold < u.mean {
+		fs.add("hold_s", u.hold.Seconds(), "s", "mean of min(service, where it stops)", u.stopsWords())
+	}
 
 	sustainable, formula, assumption := u.sustainable()
 	out.SustainablePerS = fs.add("sustainable_per_s", sustainable, "/s", formula, assumption)
@@ -32,7 +40,7 @@ func (m *maker) planUpstream(u *upstream) {
 	attempts, how := u.sustainedAttempts()
 	stable := StableBelow(sustainable, attempts)
 	out.StableBelowPerS = fs.add("stable_below_per_s", stable, "/s",
-		"sustainable / min(attempts, 1 + retry budget) = "+rate(sustainable)+" / "+num(attempts),
+		"sustainable / "+u.attemptsWords()+" = "+rate(sustainable)+" / "+num(attempts),
 		how+"; retries of callers are held off by admission and not counted")
 	out.MetastableBelowPerS = fs.add("metastable_below_per_s", sustainable, "/s", "sustainable",
 		"retries do not let up: from stable_below on, one bad second lasts")
@@ -43,6 +51,8 @@ func (m *maker) planUpstream(u *upstream) {
 		out.ExpectedPerS = fs.add("expected_per_s", expected, "/s", "sum of expect.rate of its classes",
 			"first tries, all admitted; a class without a rate counts as none")
 	}
+	u.planHold(&out, &fs, attempts)
+	m.planRecovery(u, &out, &fs, sustainable, attempts)
 	u.state = regime(expected, stable, sustainable)
 	out.State, out.Figures = u.state, fs
 	m.plan.Upstreams[u.Name] = out
@@ -63,8 +73,11 @@ func (m *maker) planUpstream(u *upstream) {
 // what its classes' slots let through stands in: more never reaches it.
 func (u *upstream) sustainable() (perS float64, formula, assumption string) {
 	if u.Slots > 0 && u.mean > 0 {
-		return Throughput(u.Slots, u.mean), fmt.Sprintf("slots / mean service = %s / %s", count(u.Slots), u.mean),
-			"no slot idle; service times do not grow with load"
+		formula = "slots / mean service = %s / %s"
+		if u.hold < u.mean {
+			formula = "slots / hold = %s / %s"
+		}
+		return Throughput(u.Slots, u.hold), fmt.Sprintf(formula, count(u.Slots), u.hold), "no slot idle; service times do not grow with load"
 	}
 	if len(u.classes) == 0 {
 		return math.NaN(), "slots / mean service", "slots or service time are not known"
@@ -130,20 +143,58 @@ func regime(expected, stable, sustainable float64) string {
 // slotsAbove is the least number of slots that sustain more than perS: at the
 // border itself a backlog does not shrink.
 func (u *upstream) slotsAbove(perS float64) string {
-	if u.mean <= 0 {
+	if u.hold <= 0 {
 		return "more slots"
 	}
-	return plural(whole(math.Floor(InSystem(perS, u.mean))+1), "slot")
+	return plural(whole(math.Floor(InSystem(perS, u.hold))+1), "slot")
 }
 
-// retryFix says which retry setting would make the rate a stable one.
+// stopsWords says where calls are cut off.
+func (u *upstream) stopsWords() string {
+	if u.StopsAtDeadline {
+		return "it stops at the deadline that is passed down (stops_at_deadline)"
+	}
+	return "it gives up by itself after " + dur(u.StopsAfter) + " (stops_after)"
+}
+
+// attemptsWords says what divides the sustainable rate.
+func (u *upstream) attemptsWords() string {
+	words := "min(attempts, 1 + retry budget)"
+	for _, c := range u.classes {
+		if h := c.Call.Hedge; h.on() && h.BudgetOff {
+			return "calls a request, hedges without a budget"
+		} else if h.on() {
+			words = "(min(attempts, 1 + retry budget) + hedge budget)"
+		}
+	}
+	return words
+}
+
+// retryFix says which setting would make the rate a stable one.
 func (u *upstream) retryFix(expected, sustainable float64) string {
-	const usual = 0.1 // the config's default retry budget
-	switch room := sustainable/expected - 1; {
+	const usual = 0.1 // the config's default budgets
+	var keys []string
+	retries, hedges := false, false
+	for _, c := range u.classes {
+		retries = retries || c.Call.Retries > 0
+		hedges = hedges || c.Call.Hedge.on()
+	}
+	if retries {
+		keys = append(keys, "call.retry_budget")
+	}
+	if hedges {
+		keys = append(keys, "call.hedge.budget")
+	}
+	each := float64(max(1, len(keys)))
+	switch room := (sustainable/expected - 1) / each; {
 	case room > usual:
-		return fmt.Sprintf("set call.retry_budget to 10 %% (stable below %s)", rate(sustainable/(1+usual)))
+		return fmt.Sprintf("set %s to 10 %% (stable below %s)", strings.Join(keys, " and "), rate(sustainable/(1+float64(each*usual))))
 	case room > 0.01:
-		return fmt.Sprintf("set call.retry_budget below %s", percent(math.Floor(room*100)/100))
+		return fmt.Sprintf("set %s below %s", strings.Join(keys, " and "), percent(math.Floor(room*100)/100))
+	case hedges && retries:
+		return "set call.retries to 0 and leave hedge out"
+	case hedges:
+		return "leave hedge out"
 	}
 	return "set call.retries to 0"
 }

@@ -87,11 +87,23 @@ func (m *maker) warnNesting(c *class) {
 }
 
 func (m *maker) warnDeadline(c *class, where string) {
-	if c.Call.Timeout > c.Deadline {
+	left := c.Deadline - max(0, c.Call.Reserve)
+	longest := LongestCall(c.tries(), c.Call.Timeout, c.Call.Backoff)
+	pauses := LongestCall(c.tries(), 0, c.Call.Backoff)
+	switch {
+	case c.Call.Timeout > c.Deadline:
 		m.warn(c, where, fmt.Sprintf("call.timeout %s is longer than deadline %s and never acts; set it below the deadline", dur(c.Call.Timeout), dur(c.Deadline)))
-	} else if tries := float64(float64(c.attempts()) * c.Call.Timeout.Seconds()); c.Call.Retries > 0 && tries > c.Deadline.Seconds() {
-		m.warn(c, where, fmt.Sprintf("%s attempts of up to %s do not fit into deadline %s, so the last may not start; lower call.timeout to %s or the retries",
-			count(int64(c.attempts())), dur(c.Call.Timeout), dur(c.Deadline), seconds(c.Deadline.Seconds()/float64(c.attempts()))))
+	case c.Call.Retries > 0 && c.Call.Timeout > 0 && longest > left:
+		between := ""
+		if pauses > 0 {
+			between = fmt.Sprintf(" and %s of pauses", dur(pauses))
+		}
+		fix := "lower the retries"
+		if pauses < left {
+			fix = fmt.Sprintf("lower call.timeout to %s or the retries", seconds((left-pauses).Seconds()/float64(c.tries())))
+		}
+		m.warn(c, where, fmt.Sprintf("%s attempts of up to %s%s do not fit into deadline %s, so the last may not start; %s",
+			count(int64(c.tries())), dur(c.Call.Timeout), between, dur(left), fix))
 	}
 	if c.Budget.Latency > c.Deadline {
 		m.warn(c, where, fmt.Sprintf("budget.latency %s is longer than deadline %s: the end of a full room expires unserved; lower it to the deadline",
@@ -136,11 +148,11 @@ func (m *maker) warnRetries(c *class, calls float64) {
 	where := c.where()
 	if c.Call.Retries > 0 && c.Call.RetryBudgetOff {
 		m.warn(c, where, fmt.Sprintf("the retry budget is off: when the upstream fails, every request becomes %s calls; set call.retry_budget to 10 %%",
-			count(int64(c.attempts()))))
+			count(int64(c.tries()))))
 	}
 	if calls > AmplificationWarn {
 		m.warn(c, where, fmt.Sprintf("layers of retries multiply: one request can become %s calls (%s); retry at one layer only",
-			num(calls), product(append(append([]int{}, c.Expect.CallersAttempts...), c.attempts()))))
+			num(calls), product(c.layers())))
 	}
 }
 

@@ -75,6 +75,36 @@ func TestWarnings(t *testing.T) {
 		}, []string{"policy fifo promises no share"}},
 		{"unknown quota", func(c *plan.Class) { c.Quotas = []string{"nope"} },
 			[]string{"quota nope is not defined"}},
+		{"pauses that do not fit", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 300 * ms, Retries: 2, RetryBudget: 0.1, Backoff: plan.Backoff{Base: 100 * ms, Max: 150 * ms}}
+		}, []string{"3 attempts of up to 300 ms and 250 ms of pauses do not fit into deadline 1 s", "call.timeout to 250 ms"}},
+		{"nothing but pauses", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 300 * ms, Retries: 1, RetryBudget: 0.1, Reserve: 500 * ms, Backoff: plan.Backoff{Base: time.Second}}
+		}, []string{"2 attempts of up to 300 ms and 1 s of pauses do not fit into deadline 500 ms", "lower the retries"}},
+		{"hedge without a budget", func(c *plan.Class) { c.Call.Hedge = plan.Hedge{After: 150 * ms, BudgetOff: true} },
+			[]string{"the hedge budget is off", "every call is made twice", "call.hedge.budget to 10 %"}},
+		{"a hedge that never acts", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 200 * ms, Hedge: plan.Hedge{After: 200 * ms, Budget: 0.1}}
+		}, []string{"hedge.after 200 ms is no shorter than the limit of a try, 200 ms"}},
+		{"a hedge of ordinary calls", func(c *plan.Class) { c.Call.Hedge = plan.Hedge{After: 50 * ms, Budget: 0.1} },
+			[]string{"100 % of calls are slower than hedge.after and the budget is 10 %", "p95"}},
+		{"retries of a POST that nobody knows again", func(c *plan.Class) { c.Posts, c.Call = true, plan.Call{Retries: 1, RetryBudget: 0.1} },
+			[]string{"it retries POST or PATCH, and nothing says that u knows a request again", "honours_keys"}},
+		{"a window shorter than a call", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 300 * ms, Breaker: plan.Breaker{Window: 200 * ms}}
+		}, []string{"breaker.window 200 ms is shorter than call.timeout 300 ms"}},
+		{"slow that is over first", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 300 * ms, Breaker: plan.Breaker{Window: time.Second, SlowAfter: 300 * ms}}
+		}, []string{"breaker.slow_after 300 ms is no shorter than call.timeout 300 ms"}},
+		{"a probe that another call would wait for", func(c *plan.Class) {
+			c.Call = plan.Call{Timeout: 300 * ms, Breaker: plan.Breaker{Window: time.Second, ProbeTimeout: 100 * ms}}
+		}, []string{"breaker.probe_timeout 100 ms is shorter than call.timeout 300 ms"}},
+		{"a breaker that sees too little", func(c *plan.Class) {
+			c.Expect.Rate, c.Call.Breaker = 1, plan.Breaker{Window: 10 * time.Second, MinCalls: 20, Shares: true}
+		}, []string{"judges by shares from 20 calls in 10 s on, and 10 come at the expected rate", "window to 20 s or give consecutive"}},
+		{"fewer measurements than false timeouts need", func(c *plan.Class) {
+			c.Measured = plan.Measured{Times: []time.Duration{ms, 2 * ms}, From: "access.log"}
+		}, []string{"2 measured calls are too few to propose a timeout at 0.1 % false ones", "measure 8,000 or more"}},
 		{"a rate that is none", func(c *plan.Class) { c.Expect.Rate = math.NaN() },
 			[]string{"the expected rate is not a number of zero or more"}},
 	} {
@@ -89,6 +119,17 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestWarningsOfUpstreams(t *testing.T) {
+	t.Run("works on for who has left", func(t *testing.T) {
+		in := oneClass(40, 100*ms, func(c *plan.Class) { c.Call.Timeout = 300 * ms })
+		in.Upstreams[0].StopsAfter = 5 * time.Second
+		wantWarning(t, plan.Make(in), "class c: a try ends after 300 ms and u gives up after 5 s: for 4.7 s it works for who has left")
+		in.Upstreams[0].StopsAtDeadline = true
+		wantWarning(t, plan.Make(in), "u would stop at a deadline and is not told it; set call.pass_deadline")
+		in.Classes[0].Call.PassDeadline = true
+		if p := plan.Make(in); len(p.Warnings) > 0 {
+			t.Errorf("it stops where the call does, and: %v", p.Warnings)
+		}
+	})
 	t.Run("without a limit: what its classes let through stands in", func(t *testing.T) {
 		in := oneClass(40, 100*ms, nil)
 		in.Upstreams[0].Slots = 0

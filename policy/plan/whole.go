@@ -6,8 +6,7 @@ import "strings"
 func (m *maker) planWhole() {
 	calls := 1.0
 	for i := range m.classes {
-		layers := append([]int{}, m.classes[i].Expect.CallersAttempts...)
-		calls = max(calls, Amplification(append(layers, m.classes[i].attempts())...))
+		calls = max(calls, Amplification(m.classes[i].layers()...))
 	}
 	var fs figures
 	m.plan.AmplificationMax = fs.add("amplification_max", calls, "calls", "largest product of attempts over the layers of a class",
