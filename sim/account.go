@@ -79,7 +79,7 @@ func (r *run) tally(a *attempt) *report.Tally {
 
 // bookStart books that an attempt got its slot.
 func (r *run) bookStart(a *attempt) {
-	a.hasStarted = true
+	a.hasStarted, a.calls = true, 1
 	if a.counted {
 		a.tally.Started(int64(r.now)-int64(r.WarmUp), int64(r.now-a.arrived))
 	}

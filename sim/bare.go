@@ -24,7 +24,6 @@ func (r *run) sendStraight(what int32, a *attempt) {
 	a.place = waiting
 	res.count(+1, 0)
 	r.heap.push(leaves, callerLeaves, what, a.life)
-	a.calls = 1
 	res.send(what, a, spread.None)
 }
 

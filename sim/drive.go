@@ -120,7 +120,6 @@ func (r *run) start(what int32, a *attempt) {
 		r.begin(what, a)
 		return
 	}
-	a.calls = 1
 	if a.class.call.Timeout > 0 && !a.ungoverned {
 		r.heap.push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
 	}

@@ -52,7 +52,7 @@ several seeds. The arithmetic says that a load above 300/(1+retries) never comes
 	f := c.Flags()
 	f.IntVar(&o.Rounds, "rounds", o.Rounds, "how often each cell is played, with a seed of its own, 1 to 1000")
 	f.IntVar(&o.OutFor, "outage", o.OutFor, "how many seconds the server stands still, 0 to 100")
-	f.StringVar(&loads, "loads", "120,160,240,280,290", "requests a second, in rising order")
+	f.StringVar(&loads, "loads", "120,160,240,280,295", "requests a second, in rising order")
 	return c
 }
 

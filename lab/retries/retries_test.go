@@ -53,7 +53,7 @@ func TestThePapersFloods(t *testing.T) {
 func TestTheDefaultPolicyComesBackWithinTwoTimeouts(t *testing.T) {
 	d := played(t)
 	for _, s := range d.settings {
-		if s.Policy != "default" || s.PerS > 0.934*capacityS {
+		if s.Policy != "default" || s.PerS > promised*capacityS {
 			continue
 		}
 		for i, r := range d.Arms[s.Name].Rounds {

@@ -42,7 +42,7 @@ type Options struct {
 
 // Defaults are those of the paper.
 func Defaults() Options {
-	return Options{Rounds: 10, Loads: []float64{120, 160, 240, 280, 290}, OutFor: 10}
+	return Options{Rounds: 10, Loads: []float64{120, 160, 240, 280, 295}, OutFor: 10}
 }
 
 // Bounds of the options.

@@ -22,7 +22,32 @@ func (d *Document) findings() report.Strings {
 	if s := d.slowest("default"); s.Known() {
 		say("With the client library, Spillway in front and a deadline that travels the slowest load is served again %s s after the outage's end (median of the rounds).", report.Format(s))
 	}
+	for _, s := range d.settings {
+		if s.Policy == "default" && s.PerS > promised*capacityS {
+			say("%s", d.above(s))
+		}
+	}
 	return append(f, d.Score())
+}
+
+// above says what it takes at a load for which nothing is promised.
+func (d *Document) above(s Setting) string {
+	load := fmt.Sprintf("At %s/s, %.0f %% of capacity: default ", report.Format(report.Number(s.PerS)), 100*s.PerS/capacityS)
+	if back := d.Arms[s.Name].Median.RecoveredS; back.Known() {
+		load += fmt.Sprintf("is back after %s s", report.Format(back))
+	} else {
+		load += "is not back by the end"
+	}
+	best, policy := report.None(), ""
+	for _, o := range d.settings {
+		if back := d.Arms[o.Name].Median.RecoveredS; o.PerS == s.PerS && back.Known() && (policy == "" || back < best) {
+			best, policy = back, o.Policy
+		}
+	}
+	if policy == "" {
+		return load + ", and neither is any other: less load is what it takes."
+	}
+	return load + fmt.Sprintf("; the soonest is %s, after %s s.", policy, report.Format(best))
 }
 
 // border is the highest load of a policy up to which all came back in the median.
@@ -76,7 +101,7 @@ func (d *Document) Rows() [][]string {
 		m := d.Arms[s.Name].Median
 		back := "-"
 		if m.RecoveredS.Known() {
-			back = report.Format(m.RecoveredS) + " s"
+			back = fmt.Sprintf("%.0f s", float64(m.RecoveredS))
 		}
 		cell := fmt.Sprintf("%.0f (%.0f) %s", float64(m.AnsweredAfterPerS), float64(m.OfferedAfterPerS), back)
 		rows[len(rows)-1] = append(rows[len(rows)-1], cell)

@@ -18,6 +18,10 @@ type timeline struct {
 // afterS: the last so many seconds are what is called afterwards.
 const afterS = 50
 
+// lastsS seconds at least must be served to the end of the round for it to be called
+// recovered: near capacity a few good seconds are chance.
+const lastsS = 20
+
 // healthy is the share of a second's callers that must be answered for it to count
 // as served again.
 const healthy = 0.99
@@ -62,7 +66,7 @@ type Round struct {
 	OfferedAfterPerS  report.Number `json:"offered_after_per_s"`
 	// RecoveredS is how long after the end of the outage the first second begins
 	// from which on every second has at least 99 % of its callers answered; unknown
-	// if there is none.
+	// if there are not 20 of them.
 	RecoveredS report.Number `json:"recovered_s"`
 	// WorstShare is the least share of any second that begins two timeouts after
 	// the end of the outage or later.
@@ -90,7 +94,7 @@ func (t *timeline) round(s Setting) *Round {
 	r.CallsPerRequest = report.Share(r.Attempts, r.Callers)
 	r.AnsweredAfterPerS, r.OfferedAfterPerS = report.PerSecond(after, afterS), report.PerSecond(t.late, afterS)
 	r.RecoveredS, r.WorstShare = report.None(), report.Number(worst)
-	if healed < len(t.asked) {
+	if healed <= len(t.asked)-lastsS {
 		r.RecoveredS = report.Number(healed - end)
 	}
 	return r

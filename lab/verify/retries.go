@@ -124,6 +124,9 @@ func (s retriesSettings) round(rows []row) (figures, error) {
 			recovered = float64(second - end)
 		}
 	}
+	if recovered > float64(s.ForS-end-20) {
+		recovered = math.NaN()
+	}
 	return figures{
 		"callers": float64(len(callers)), "answered": all, "attempts": float64(len(rows)),
 		"calls_per_request":    float64(len(rows)) / float64(len(callers)),

@@ -78,7 +78,9 @@ func (r *Run) send(i int32, step call.Step) {
 	*l = lookup{life: l.life + 1, sender: i, listened: true, place: inLine, Lookup: Lookup{
 		N: s.N, Attempt: step.Attempt, Hedge: step.Hedge, Sent: r.now, Begun: -1, Limit: step.Limit, Fate: Late,
 	}}
-	l.Drawn, l.Frozen = r.Draws.Wait(s.N, step.Attempt)
+	if l.Drawn, l.Frozen = s.firstWait, s.FirstFrozen; step.Attempt != 1 {
+		l.Drawn, l.Frozen = r.Draws.Wait(s.N, step.Attempt)
+	}
 	s.Frozen = s.Frozen || l.Frozen
 	if r.spread != nil {
 		s.copy, _ = r.spread.Take(r.now, s.copy)
@@ -169,6 +171,9 @@ func (r *Run) ended(e event, fate Fate) {
 		c.busy--
 	case was == inLine:
 		r.wait(-1)
+	}
+	if l.listened && fate == Stopped { // an instant before the service itself gives it up
+		r.late(&r.senders[l.sender], l)
 	}
 	listened, i, attempt := l.listened && fate != Stopped, l.sender, l.Attempt
 	outcome := call.Outcome{Result: call.OK}

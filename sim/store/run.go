@@ -43,12 +43,14 @@ type Run struct {
 // sender carries one request at a time.
 type sender struct {
 	Request
-	call   call.Call
-	life   uint32
-	timer  uint32
-	next   unit.Instant // of the timer
-	copy   spread.Copy  // of the latest attempt
-	flying [2]flight    // of the latest try
+	call  call.Call
+	life  uint32
+	timer uint32
+	next  unit.Instant // of the timer
+	copy  spread.Copy  // of the latest attempt
+	// firstWait is drawn whether or not a first attempt is made.
+	firstWait time.Duration
+	flying    [2]flight // of the latest try
 }
 
 type flight struct {
@@ -147,7 +149,7 @@ func (r *Run) begin(i int32) {
 	if r.Scenario.Deadline > 0 {
 		s.Deadline = at.Add(r.Scenario.Deadline)
 	}
-	_, s.FirstFrozen = r.Draws.Wait(n, 1)
+	s.firstWait, s.FirstFrozen = r.Draws.Wait(n, 1)
 	r.follow(i, r.dependency.Begin(r.now, &s.call, call.Request{Deadline: s.Deadline, Idempotent: true, Dice: r.Draws.Dice(n)}))
 }
 
@@ -191,12 +193,22 @@ func (r *Run) cut(s *sender, attempt uint16, limit bool) {
 		}
 		if l := &r.lookups[f.lookup]; l.N == s.N && l.Attempt == attempt && l.place != nowhere {
 			l.listened = false
-			if limit && !l.Frozen {
-				s.CutUnfrozen = true
+			if limit {
+				r.late(s, l)
+			} else {
+				r.judge(l, spread.Nothing) // the loser of a hedge was not given its time
 			}
-			r.judge(l, spread.Late)
 		}
 	}
+}
+
+// late marks an attempt whose limit has come.
+func (r *Run) late(s *sender, l *lookup) {
+	l.Cut = true
+	if !l.Frozen {
+		s.CutUnfrozen = true
+	}
+	r.judge(l, spread.Late)
 }
 
 // answer ends a request.

@@ -104,6 +104,7 @@ type Lookup struct {
 	Limit   unit.Instant // of the caller; unit.Never: none
 	Drawn   time.Duration
 	Frozen  bool
+	Cut     bool // the service stopped listening, for its limit had come
 	Fate    Fate
 }
 
