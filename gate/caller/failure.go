@@ -70,3 +70,7 @@ func (f *Failure) Unwrap() []error {
 func (x *Call) failure(s call.Step) *Failure {
 	return &Failure{Reason: s.Reason, RetryAfter: s.After, Attempts: x.state.Attempts(), Last: x.last}
 }
+
+// Timeout reports whether time ran out, as net.Error does: http.Client and its callers
+// ask an error for it.
+func (f *Failure) Timeout() bool { return f.Reason == reason.Timeout }

@@ -1,0 +1,141 @@
+package httpgate
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate/caller"
+)
+
+// outgoing is a request on its way through a Transport.
+type outgoing struct {
+	transport *Transport
+	request   *http.Request
+	body      clientBody
+	keyed     bool // it goes under a key that the service honours
+	key       bool // which is ours to make
+}
+
+// ask says what is known of the call before it is made.
+func (x *outgoing) ask(c *caller.Caller) caller.Request {
+	ask := caller.Request{Idempotent: idempotent(x.request.Method)}
+	if x.transport.honoursKeys && !ask.Idempotent {
+		ask.Keyed = true
+		if ask.Key = x.request.Header.Get(headerIdempotencyKey); ask.Key == "" {
+			x.key = c.Repeats()
+		}
+	}
+	x.keyed = ask.Keyed
+	x.body, ask.Fixed = newClientBody(x.request, c.Repeats(), x.transport.replay)
+	return ask
+}
+
+// idempotent lists the methods that may be done twice (RFC 9110, 9.2.2).
+func idempotent(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+// attempt sends the request once. An answer that is a failure comes back as both.
+func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Response, error) {
+	body, err := x.body.open(a)
+	if err != nil {
+		return nil, caller.Neutral(err)
+	}
+	var s clientSending
+	out := x.request.WithContext(s.trace(ctx))
+	out.Header = maps.Clone(x.request.Header) // values are replaced, never written to
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
+	out.Body, out.GetBody = body, nil
+	x.announce(out, a)
+	resp, err := x.transport.send(out, &s)
+	if err != nil {
+		return nil, x.clientError(err, &s)
+	}
+	return resp, answered(resp, isGRPC(x.request), a.Number > 1 && x.keyed)
+}
+
+// send sends a request once, or twice if its connection proves stale: see clientSending.
+func (t *Transport) send(out *http.Request, s *clientSending) (*http.Response, error) {
+	forbidResend(out)
+	resp, err := t.base.RoundTrip(out)
+	if err != nil && out.Body == (noBody{}) && s.stale() && out.Context().Err() == nil {
+		t.resent.Add(1)
+		return t.base.RoundTrip(out)
+	}
+	return resp, err
+}
+
+// Bounds of what is read of an answer that nobody wants, so that its connection can be
+// used again: more than any refusal's body, and no longer than a new connection takes.
+const (
+	drainBytes = 32 << 10
+	drainTime  = 500 * time.Millisecond
+)
+
+// discard disposes of an answer that is not the call's. Nobody waits for it.
+func (x *outgoing) discard(resp *http.Response, held caller.Held) {
+	if resp == nil || resp.Body == nil || resp.Body == http.NoBody {
+		held.Release()
+		return
+	}
+	go func() {
+		defer held.Release()
+		late := time.AfterFunc(drainTime, func() { resp.Body.Close() })
+		defer late.Stop()
+		defer resp.Body.Close()
+		io.CopyN(io.Discard, resp.Body, drainBytes) // what cannot be read need not be
+	}()
+}
+
+// keep returns an answer's body with which its attempt's context ends.
+func keep(resp *http.Response, held caller.Held) io.ReadCloser {
+	if resp.Body == nil || resp.Body == http.NoBody {
+		held.Release()
+		return resp.Body
+	}
+	b := keptBody{resp.Body, held}
+	if w, ok := resp.Body.(io.Writer); ok {
+		return upgradedBody{b, w} // 101: the connection itself
+	}
+	return b
+}
+
+// keptBody is an answer's body as the client reads it. Its context ends after it, so that
+// a connection that can be used again is.
+type keptBody struct {
+	io.ReadCloser
+	held caller.Held
+}
+
+// Read implements io.Reader.
+func (b keptBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.held.Release()
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b keptBody) Close() error {
+	defer b.held.Release()
+	return b.ReadCloser.Close()
+}
+
+type upgradedBody struct {
+	keptBody
+	io.Writer
+}
+
+// errBodyGone is what an attempt comes to that finds no body left to send.
+var errBodyGone = errors.New("httpgate: the request's body cannot be sent again")

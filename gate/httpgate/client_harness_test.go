@@ -1,0 +1,159 @@
+package httpgate_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate/caller"
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/policy/call"
+)
+
+const ms = time.Millisecond
+
+// unlimited is a budget that forbids nothing.
+var unlimited = call.Budget{Off: true}
+
+// retries is a policy that tries again n times, at once.
+func retries(n int) call.Policy { return call.Policy{Retries: n, Budget: unlimited} }
+
+// hedged is a policy under which a second attempt goes beside one that takes longer.
+func hedged(after time.Duration) call.Policy {
+	return call.Policy{Hedge: call.Hedge{After: after, Budget: unlimited, SlowShare: 100}}
+}
+
+func dependency(t testing.TB, p call.Policy) *caller.Caller {
+	t.Helper()
+	c, err := caller.New(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// upstream is a real service, and the client of one policy that calls it.
+type upstream struct {
+	*httptest.Server
+	transport *httpgate.Transport
+	client    *http.Client
+}
+
+// both runs f with a service over HTTP/1.1 and one over HTTP/2.
+func both(t *testing.T, f func(t *testing.T, start func(http.HandlerFunc, call.Policy, ...httpgate.ClientOption) *upstream)) {
+	for _, proto := range []string{"HTTP/1.1", "HTTP/2.0"} {
+		t.Run(proto, func(t *testing.T) {
+			f(t, func(h http.HandlerFunc, p call.Policy, opts ...httpgate.ClientOption) *upstream {
+				s := httptest.NewUnstartedServer(h)
+				if proto == "HTTP/2.0" {
+					s.EnableHTTP2 = true
+					s.StartTLS()
+				} else {
+					s.Start()
+				}
+				base := s.Client().Transport.(*http.Transport)
+				base.MaxIdleConnsPerHost = 100
+				u := &upstream{Server: s, transport: httpgate.NewTransport(base, dependency(t, p), opts...)}
+				u.client = &http.Client{Transport: u.transport}
+				t.Cleanup(func() {
+					u.client.CloseIdleConnections()
+					s.Close()
+				})
+				return u
+			})
+		})
+	}
+}
+
+// answer is an answer that has been read.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+	err    error
+}
+
+func do(client *http.Client, req *http.Request) (a answer) {
+	resp, err := client.Do(req)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return answer{resp.StatusCode, resp.Header, string(b), err}
+}
+
+func request(t testing.TB, method, url string, body io.Reader, header ...string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	return req
+}
+
+// base is a service that is a function, for virtual time.
+type base func(*http.Request) (*http.Response, error)
+
+func (f base) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body != nil {
+		defer req.Body.Close()
+	}
+	return f(req)
+}
+
+// say is an answer of a base.
+func say(status int, header ...string) (*http.Response, error) {
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Set(header[i], header[i+1])
+	}
+	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader("said"))}, nil
+}
+
+// piped runs f in virtual time with a real server and net/http's transport, over pipes in
+// memory. dialed counts connections.
+func piped(t *testing.T, h http.HandlerFunc, f func(t *testing.T, base *http.Transport, dialed *int)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := pipes{make(chan net.Conn), make(chan struct{})}
+		s := &http.Server{Handler: h, IdleTimeout: time.Second}
+		go s.Serve(l)
+		dialed := 0
+		base := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			dialed++
+			l.conns <- theirs
+			return ours, nil
+		}}
+		f(t, base, &dialed)
+		base.CloseIdleConnections()
+		s.Close()
+		synctest.Wait()
+	})
+}
+
+type pipes struct {
+	conns chan net.Conn
+	done  chan struct{}
+}
+
+func (l pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+func (l pipes) Close() error   { close(l.done); return nil }
+func (l pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }

@@ -1,0 +1,100 @@
+package httpgate
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate/caller"
+	policy "github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// statusError is what an answer comes to that is a failure, until somebody reads it.
+type statusError int
+
+// Error is the status in words.
+func (s statusError) Error() string {
+	return fmt.Sprintf("answered %d %s", int(s), http.StatusText(int(s)))
+}
+
+// answered says what an attempt that was answered came to: nil for an answer that is one.
+func answered(resp *http.Response, grpc, repeatedKey bool) error {
+	r := resultOf(resp, grpc, repeatedKey)
+	if r == policy.OK && resp.StatusCode < 400 {
+		return nil
+	}
+	o := policy.ReadPushback(resp.Header.Get, time.Now()).Outcome(r)
+	if o == (policy.Outcome{}) {
+		return nil
+	}
+	return &caller.Error{Outcome: o, Err: statusError(resp.StatusCode)}
+}
+
+// resultOf says what a status means for the call.
+func resultOf(resp *http.Response, grpc, repeatedKey bool) policy.Result {
+	switch s := resp.StatusCode; {
+	case grpc && s == http.StatusOK:
+		return grpcResult(resp.Header.Get("Grpc-Status"))
+	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable, s == statusOverloaded:
+		return policy.Refused
+	case s == http.StatusGatewayTimeout && resp.Header.Get(HeaderReason) == reason.Expired.String():
+		return policy.Refused // its time ran out in the queue: it did not run
+	case s == http.StatusConflict && repeatedKey && resp.Header.Get("Retry-After") != "":
+		return policy.Refused // our own first attempt still runs; its answer will be there
+	case s == http.StatusBadGateway, s == http.StatusGatewayTimeout:
+		return policy.Broken
+	case s == http.StatusNotImplemented, s == http.StatusHTTPVersionNotSupported:
+		return policy.OK // it will be no other
+	case s >= 500:
+		return policy.Fault
+	}
+	return policy.OK
+}
+
+// statusOverloaded is what Anthropic's API answers when it is overloaded.
+const statusOverloaded = 529
+
+// grpcResult says what a status means that comes with the headers, that is without an
+// answer. One that comes in the trailers is the client's to read.
+func grpcResult(status string) policy.Result {
+	switch status {
+	case "8", "14": // RESOURCE_EXHAUSTED, UNAVAILABLE
+		return policy.Refused
+	case "4": // DEADLINE_EXCEEDED
+		return policy.Broken
+	case "2", "13", "15": // UNKNOWN, INTERNAL, DATA_LOSS
+		return policy.Fault
+	}
+	return policy.OK
+}
+
+// clientError says what an attempt came to that was not answered.
+func (x *outgoing) clientError(err error, s *clientSending) error {
+	switch {
+	case x.body.failed():
+		return caller.Neutral(err) // what was to be sent could not be read
+	case s.invalid(x.transport.base):
+		return caller.Neutral(err) // the request is none that can be sent
+	case s.unsent(), unprocessed(err), isCertificate(err):
+		return caller.Unsent(err)
+	case caller.DefaultOutcome(err).Result == policy.Fault:
+		return caller.Broken(err) // it was sent, and there is no answer
+	}
+	return err
+}
+
+func isCertificate(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}
+
+// unprocessed reports whether an HTTP/2 server has said that it did not process the
+// request (REFUSED_STREAM, or a GOAWAY that leaves it out), which net/http, kept from
+// sending it again, says in no other way.
+func unprocessed(err error) bool {
+	return strings.Contains(err.Error(), "http2: Transport: cannot retry err")
+}
