@@ -6,10 +6,15 @@ import (
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
-// BudgetWindow is how far back a budget by share looks. It slides by BudgetStep.
+// Times of a budget by share.
 const (
+	// BudgetWindow is how far back it looks, and BudgetStep by what that slides.
 	BudgetWindow = 10 * time.Second
 	BudgetStep   = 500 * time.Millisecond
+	// BudgetFloorEvery is how long one of the floor takes to come back. A fleet
+	// of a thousand clients with little to do would else have a floor that is
+	// larger than what they send.
+	BudgetFloorEvery = 30 * time.Second
 )
 
 // whole is one retry, or the whole of a share, in the millionths that budgets and
@@ -32,17 +37,20 @@ func millionths(percent float64) int64 {
 //
 // Both counts share the window's steps, so that over any ten seconds no more is
 // sent than Percent of the first attempts in them and in the step before, and
-// Floor; reserved ones add what they were granted while they paused.
+// Floor; where calls pause, of the ten seconds in which they were granted. What
+// the share does not allow is taken from the floor.
 //
 // Not safe for concurrent use. A call of a method takes nanoseconds and allocates
 // nothing. 256 bytes.
 type budget struct {
 	off     bool
-	percent int64 // in millionths
-	floor   int64
+	percent int64         // in millionths
+	floor   time.Duration // until all of it has come back
 
 	tokens, most int64 // of the bucket, in millionths; most 0: no bucket
 
+	restored    unit.Instant                            // when the floor has come back
+	lent        int64                                   // of those reserved, what is from the floor
 	reserved    int64                                   // scheduled, neither sent nor released
 	first, sent int64                                   // in the window
 	end         unit.Instant                            // of the newest step
@@ -63,7 +71,7 @@ func newBudget(c Budget) budget {
 func (b *budget) set(c Budget) {
 	c = c.withDefaults()
 	b.off, b.percent = c.Off, millionths(c.Percent)
-	b.floor = int64(max(c.Floor, 0))
+	b.floor = time.Duration(max(c.Floor, 0)) * BudgetFloorEvery
 	b.most = int64(max(c.Tokens, 0)) * whole
 	b.tokens = min(b.tokens, b.most)
 }
@@ -90,9 +98,15 @@ func (b *budget) reserve(now unit.Instant) bool {
 		b.tokens -= whole
 	default:
 		b.slide(now)
-		if (b.sent+b.reserved+1-b.floor)*whole > b.first*b.percent {
+		if (b.sent+b.reserved+1)*whole <= b.first*b.percent {
+			break
+		}
+		restored := max(b.restored, now).Add(BudgetFloorEvery)
+		if restored.Sub(now) > b.floor {
 			return false
 		}
+		b.restored = restored
+		b.lent++
 	}
 	b.reserved++
 	return true
@@ -105,6 +119,7 @@ func (b *budget) spend(now unit.Instant) {
 	}
 	b.slide(now)
 	b.reserved--
+	b.lent = min(b.lent, b.reserved)
 	b.sent++
 	b.steps[b.at].sent++
 }
@@ -116,6 +131,10 @@ func (b *budget) release() {
 	}
 	b.reserved--
 	b.tokens = min(b.tokens+whole, b.most)
+	if b.lent > 0 { // the share has then room for one more of the others
+		b.lent--
+		b.restored = b.restored.Add(-BudgetFloorEvery)
+	}
 }
 
 // left returns how many more could be reserved now: a million where there is no
@@ -128,7 +147,9 @@ func (b *budget) left(now unit.Instant) int {
 		return int(b.tokens / whole)
 	}
 	b.slide(now)
-	return int(max(b.first*b.percent/whole+b.floor-b.sent-b.reserved, 0))
+	share := max(b.first*b.percent/whole-b.sent-b.reserved, 0)
+	floor := max(b.floor-max(b.restored.Sub(now), 0), 0)
+	return int(share) + int(floor/BudgetFloorEvery)
 }
 
 // slide forgets the steps that have left the window. A clock that steps back

@@ -77,6 +77,24 @@ func TestWhatIsNotSentIsGivenBack(t *testing.T) {
 	}
 }
 
+// A fleet of small clients has a floor each. All fails: that may not be more than
+// what they send.
+func TestTheFloorComesBackSlowly(t *testing.T) {
+	b := newBudget(Budget{})
+	sent := 0
+	for i := range 60 * 60 { // a call every ten seconds for ten hours
+		now := at(time.Duration(i) * 10 * time.Second)
+		b.began(now)
+		for b.reserve(now) {
+			b.spend(now)
+			sent++
+		}
+	}
+	if want := BudgetFloorDefault + 60*60/3; sent > want {
+		t.Errorf("%d retries of 3,600 calls; want %d, one in 30 s and the floor", sent, want)
+	}
+}
+
 // The window slides by half a second: nothing jumps when it does, and what a
 // pause has carried past the window's end still counts.
 func TestTheWindowSlides(t *testing.T) {
