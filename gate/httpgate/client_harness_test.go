@@ -3,10 +3,13 @@ package httpgate_test
 import (
 	"context"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,6 +46,36 @@ type upstream struct {
 	*httptest.Server
 	transport *httpgate.Transport
 	client    *http.Client
+	conns     *atomic.Int64 // that are open
+}
+
+// idle closes connections that are idle, and reports whether none is left.
+func (u *upstream) idle() bool {
+	u.client.CloseIdleConnections()
+	return u.conns.Load() == 0
+}
+
+// dialing counts connections that are open.
+func dialing(open *atomic.Int64) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		open.Add(1)
+		return &countedConn{Conn: conn, open: open}, nil
+	}
+}
+
+type countedConn struct {
+	net.Conn
+	open *atomic.Int64
+	once sync.Once
+}
+
+func (c *countedConn) Close() error {
+	c.once.Do(func() { c.open.Add(-1) })
+	return c.Conn.Close()
 }
 
 // both runs f with a service over HTTP/1.1 and one over HTTP/2.
@@ -51,6 +84,7 @@ func both(t *testing.T, f func(t *testing.T, start func(http.HandlerFunc, call.P
 		t.Run(proto, func(t *testing.T) {
 			f(t, func(h http.HandlerFunc, p call.Policy, opts ...httpgate.ClientOption) *upstream {
 				s := httptest.NewUnstartedServer(h)
+				s.Config.ErrorLog = log.New(io.Discard, "", 0)
 				if proto == "HTTP/2.0" {
 					s.EnableHTTP2 = true
 					s.StartTLS()
@@ -59,7 +93,9 @@ func both(t *testing.T, f func(t *testing.T, start func(http.HandlerFunc, call.P
 				}
 				base := s.Client().Transport.(*http.Transport)
 				base.MaxIdleConnsPerHost = 100
-				u := &upstream{Server: s, transport: httpgate.NewTransport(base, dependency(t, p), opts...)}
+				conns := new(atomic.Int64)
+				base.DialContext = dialing(conns)
+				u := &upstream{Server: s, conns: conns, transport: httpgate.NewTransport(base, dependency(t, p), opts...)}
 				u.client = &http.Client{Transport: u.transport}
 				t.Cleanup(func() {
 					u.client.CloseIdleConnections()
