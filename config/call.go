@@ -179,29 +179,26 @@ type Breaker struct {
 	Window       Duration `yaml:"window" default:"10s" min:"100ms" max:"1h" doc:"How far back shares look."`
 	MinCalls     int      `yaml:"min_calls" default:"20" min:"1" max:"1000000" doc:"So many calls in the window are needed to judge by shares."`
 	OpenFor      Duration `yaml:"open_for" default:"1s" min:"10ms" max:"1h" doc:"How long nothing is called the first time. Doubles while probes fail, so that the search costs in proportion to the outage."`
-	OpenMax      Duration `yaml:"open_max" default:"10s" min:"10ms" max:"24h" doc:"The longest, and with it how long after its recovery an upstream may still be shunned."`
-	Probes       int      `yaml:"probes" default:"3" min:"1" max:"1000" doc:"How many calls may try it at once when that time is over, and must succeed to close it."`
-	ProbeTimeout Duration `yaml:"probe_timeout" min:"1ms" max:"1h" doc:"When a probe counts as failed that has not ended, so that none blocks the way for good. Default: timeout; without one 10s, or the deadline if that is shorter."`
+	OpenMax      Duration `yaml:"open_max" default:"5s" min:"10ms" max:"1h" doc:"The longest, and with it how long after its recovery an upstream may still be shunned."`
+	Probes       int      `yaml:"probes" default:"3" min:"1" max:"16" doc:"How many calls may try it at once when that time is over, and must succeed to close it."`
+	ProbeTimeout Duration `yaml:"probe_timeout" min:"1ms" max:"1h" doc:"When a probe counts as failed that has not ended, so that none blocks the way for good. Default: timeout; without one 5s, or the deadline if that is shorter."`
 }
 
+// The figures are policy/call's, which says where they come from.
 const (
 	defaultWindow   = Duration(10 * time.Second)
-	defaultMinCalls = 20 // as with eject and elsewhere: one failure in fewer calls is more than 5 %
+	defaultMinCalls = 20
 	defaultOpenFor  = Duration(time.Second)
-	defaultOpenMax  = Duration(10 * time.Second) // users see refusals for so long after the end of an outage
+	defaultOpenMax  = Duration(5 * time.Second)
 	defaultProbes   = 3
-	defaultProbe    = Duration(10 * time.Second)
+	defaultProbe    = Duration(5 * time.Second)
 )
 
 // Throttle refuses here what would be refused there.
 type Throttle struct {
 	K      float64  `yaml:"k" required:"true" min:"1.01" max:"100" doc:"So many calls are made for each that is accepted; 2 is usual, 1.1 where a refusal costs the upstream nearly as much as an answer (Google's SRE book, ch. 21)."`
-	Window Duration `yaml:"window" default:"30s" min:"1s" max:"10m" doc:"How far back calls and accepted calls are counted. Make it longer than the longest call."`
+	Window Duration `yaml:"window" default:"10s" min:"1s" max:"10m" doc:"How far back calls and accepted calls are counted. Make it longer than the longest call."`
 }
-
-// defaultThrottle is a quarter of the two minutes in the SRE book: an outage that is
-// over is forgotten sooner.
-const defaultThrottle = Duration(30 * time.Second)
 
 // fill holds what was not written. deadline is the class's.
 func (c *Call) fill(deadline Duration) {
@@ -228,6 +225,6 @@ func (c *Call) fill(deadline Duration) {
 		b.ProbeTimeout = cmp.Or(b.ProbeTimeout, c.Timeout, min(defaultProbe, deadline))
 	}
 	if c.Throttle != (Throttle{}) {
-		c.Throttle.Window = cmp.Or(c.Throttle.Window, defaultThrottle)
+		c.Throttle.Window = cmp.Or(c.Throttle.Window, defaultWindow)
 	}
 }

@@ -61,6 +61,35 @@ func TestAClassThatSaysNothingOfCallsMakesOneAttempt(t *testing.T) {
 	}
 }
 
+// The defaults of the file are those of the policy, and what the file takes the
+// policy takes too.
+func TestWhatIsNotSaidIsAsThePolicyHasIt(t *testing.T) {
+	const said = `version: 1
+upstreams: { app: { url: "http://127.0.0.1:9001" } }
+classes:
+  all: { call: { retries: 100, hedge: { after: p99 }, breaker: { failures: 1% }, throttle: { k: 100 } } }
+`
+	p := assemble.Resources(parse(t, said))[0].Calls[0]
+	want := call.Policy{
+		Retries: 100, Backoff: call.Backoff{Base: 5 * time.Millisecond, Max: time.Second}, Hedge: call.Hedge{Percentile: 99},
+		Breaker: call.Breaker{Failures: 1}, Throttle: call.Throttle{K: 100}, Seed: p.Seed,
+	}.WithDefaults()
+	if got := p.WithDefaults(); !reflect.DeepEqual(got, want) {
+		t.Errorf("\n got %+v\nwant %+v", got, want)
+	}
+	const most = `version: 1
+upstreams: { app: { url: "http://127.0.0.1:9001" } }
+classes:
+  all: { deadline: 24h, max_deadline: 24h, call: { timeout: 24h, reserve: 1m, retries: 100, retry_budget: { percent: 100%, floor: 1000 },
+         backoff: { base: 1h, max: 1h }, hedge: { after: 1h, budget: { percent: 100%, tokens: 1000000 } },
+         breaker: { failures: 100%, slow: 100%, slow_after: 1h, consecutive: 10000, window: 1h, min_calls: 1000000,
+                    open_for: 1h, open_max: 1h, probes: 16, probe_timeout: 1h }, throttle: { k: 1.01, window: 10m } } }
+`
+	if err := assemble.Resources(parse(t, most))[0].Calls[0].Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Calls of two classes, and of one class to two upstreams, draw different chance:
 // what paused together would come back together.
 func TestEachPairOfClassAndUpstreamHasItsOwnChance(t *testing.T) {

@@ -41,7 +41,7 @@ func planClass(c config.Class) plan.Class {
 		Cancel:      c.Abandoned.Cancel.On(),
 		HoldAtMost:  c.Abandoned.HoldAtMost.D(),
 		Posts:       slices.Contains(c.Match.Method, "POST") || slices.Contains(c.Match.Method, "PATCH"),
-		Expect: plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
+		Expect:      plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
 	}
 	for _, t := range c.Expect.CallersTimeouts {
 		p.Expect.CallersTimeouts = append(p.Expect.CallersTimeouts, t.D())
