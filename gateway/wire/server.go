@@ -43,7 +43,8 @@ type Server struct {
 	all   sync.WaitGroup
 }
 
-// Serve accepts connections until the listener is closed. It is called once.
+// Serve accepts connections until the listener is closed. It is called once. What
+// has been accepted is served on, and closed where it stands still for too long.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.conns == nil {
@@ -52,10 +53,9 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 	s.mu.Unlock()
 	done := make(chan struct{})
-	var clock sync.WaitGroup
-	clock.Go(func() { s.keepTime(done) })
-	defer clock.Wait()
-	defer close(done)
+	go s.keepTime(done)
+	// Nobody is added from then on: the clock ends with the last who was accepted.
+	defer func() { go func() { s.all.Wait(); close(done) }() }()
 
 	var pause time.Duration
 	for {

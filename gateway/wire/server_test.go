@@ -355,6 +355,53 @@ func TestStandingStill(t *testing.T) {
 	})
 }
 
+// piped is a listener in virtual time.
+type piped chan net.Conn
+
+func (p piped) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (p piped) Close() error   { close(p); return nil }
+func (p piped) Addr() net.Addr { return &net.UnixAddr{} }
+
+// Who was accepted before the listener was closed, because another process serves
+// by now, is closed after as long as ever; and then the server has ended.
+func TestStandingStillOnceTheListenerIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{
+			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Idle: 4 * time.Second, Fresh: 2 * time.Second, Stall: time.Second,
+			Watch:       func(net.Conn, func()) (func(), bool) { return func() {}, true },
+			ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return ctx },
+		}
+		l := make(piped)
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		near, far := net.Pipe()
+		l <- near
+		if _, err := io.WriteString(far, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(far)
+		if res, err := http.ReadResponse(r, nil); err != nil || res.StatusCode != 200 {
+			t.Fatalf("%v, %v", res, err)
+		}
+		l.Close()
+		if err := <-served; err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if _, err := r.ReadByte(); err != io.EOF {
+			t.Errorf("it is told %v", err)
+		}
+		if took := time.Since(begin); took < s.Idle || took > s.Idle+2*time.Second {
+			t.Errorf("closed after %v, want %v", took, s.Idle)
+		}
+	})
+}
+
 // Drain closes what is idle and makes each answer the last of its connection.
 func TestDrain(t *testing.T) {
 	asked, go1 := make(chan struct{}), make(chan struct{})

@@ -49,7 +49,9 @@ func TestWhatWasMeasuredIsHandedOn(t *testing.T) {
 				i := dice.Below(int64(n))
 				ended := m.running[i]
 				m.running = append(m.running[:i], m.running[i+1:]...)
-				m.both(func(mc *Machine, now unit.Instant, i int) { mc.Done(now, ended[i], Outcome{Reason: reason.Served}, &m.out) })
+				m.both(func(mc *Machine, now unit.Instant, i int) {
+					mc.Done(now, ended[i], Outcome{Reason: reason.Served}, &m.out)
+				})
 			}
 			m.offer(int(dice.Below(2)), rate.Key(1+dice.Below(4)), time.Duration(1+dice.Below(400))*time.Millisecond)
 		}
