@@ -156,7 +156,10 @@ func (d *Dependency) Sent(now unit.Instant, c *Call, attempt uint16) {
 func (d *Dependency) Ended(now unit.Instant, c *Call, attempt uint16, o Outcome) Step {
 	i := c.find(attempt)
 	if i < 0 {
-		return Step{Next: unit.Never} // cut off before, or not of this call
+		if c.state == over {
+			return Step{Next: unit.Never}
+		}
+		return Step{Next: c.next(now)} // cut off before, or none of this call's
 	}
 	d.land(now, c, i, o)
 	if o.Result == OK && !o.Always {

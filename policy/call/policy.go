@@ -121,7 +121,8 @@ const (
 )
 
 // Budget bounds what is sent beside first attempts: at most Percent of the first
-// attempts of the last ten seconds, and Floor more at once. With Tokens it is a token
+// attempts of the last ten seconds, and Floor more at once, each of which takes half a
+// minute to come back. With Tokens it is a token
 // bucket instead (Brooker 2022): an answered call puts in Percent of a token, a retry
 // takes one, and Tokens is the most it holds and what it starts with.
 type Budget struct {
