@@ -4,6 +4,7 @@ import (
 	"context"
 	"log"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/call"
@@ -13,8 +14,8 @@ import (
 // Caller is what all calls to one dependency share. Create it with New.
 type Caller struct {
 	epoch    time.Time
-	hedges   bool // a second attempt may run beside a first
-	repeats  bool // anything may be sent more than once
+	hedges   atomic.Bool // a second attempt may run beside a first
+	repeats  atomic.Bool // anything may be sent more than once
 	classify func(error) call.Outcome
 	onPanic  func(value any, stack []byte)
 
@@ -49,12 +50,11 @@ func New(p call.Policy, opts ...Option) (*Caller, error) {
 	}
 	c := &Caller{
 		epoch:      time.Now(),
-		hedges:     p.Hedge.After > 0 || p.Hedge.Percentile > 0,
 		classify:   DefaultOutcome,
 		onPanic:    logPanic,
 		dependency: d,
 	}
-	c.repeats = c.hedges || p.Retries > 0
+	c.heed(p)
 	c.calls.New = func() any { return new(Call) }
 	c.alarms.New = func() any { return newAlarm(c) }
 	for _, o := range opts {
@@ -63,9 +63,36 @@ func New(p call.Policy, opts ...Option) (*Caller, error) {
 	return c, nil
 }
 
+// Reconfigure puts the policy in the place of the one before, or changes nothing and
+// returns the policy's faults. What was measured and spent stays, as do breaker and calls
+// in flight.
+func (c *Caller) Reconfigure(p call.Policy) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.dependency.Reconfigure(c.Now(), p); err != nil {
+		return err
+	}
+	c.heed(p)
+	return nil
+}
+
+func (c *Caller) heed(p call.Policy) {
+	hedges := p.Hedge.After > 0 || p.Hedge.Percentile > 0
+	c.hedges.Store(hedges)
+	c.repeats.Store(hedges || p.Retries > 0)
+}
+
+// State returns what a page or a metric shows of the dependency. It takes about a
+// microsecond, under the lock.
+func (c *Caller) State() call.State {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dependency.State(c.Now())
+}
+
 // Repeats reports whether the policy can send anything more than once: if not,
 // there is no need to keep a request for it.
-func (c *Caller) Repeats() bool { return c.repeats }
+func (c *Caller) Repeats() bool { return c.repeats.Load() }
 
 // Now returns the caller's time: nanoseconds since its making, monotonic.
 func (c *Caller) Now() unit.Instant { return unit.Instant(time.Since(c.epoch)) }

@@ -40,7 +40,7 @@ func (h Held) Release() {
 }
 
 func hold[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (T, Held, error) {
-	if c.hedges && !r.Fixed {
+	if c.hedges.Load() && r.twice() {
 		return race(ctx, c, r, f, discard)
 	}
 	return direct(ctx, c, r, f, discard)

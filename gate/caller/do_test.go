@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 var errDown = errors.New("down")
@@ -257,4 +258,34 @@ func TestFaultsOfAPolicy(t *testing.T) {
 	if _, err := caller.New(call.Policy{Retries: -1}); err == nil {
 		t.Error("a policy with -1 retries was taken")
 	}
+}
+
+// A policy is exchanged while calls are made: what was learned stays, faults change nothing.
+func TestReconfigure(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, n := open(t, call.Policy{}), 0
+		broken := func(context.Context, caller.Attempt) (int, error) { n++; return 0, io.EOF }
+		caller.Do(t.Context(), c, safe, broken)
+		if c.Repeats() || c.Reconfigure(call.Policy{Retries: -1}) == nil || c.Repeats() {
+			t.Error("a policy with -1 retries was taken")
+		}
+		if err := c.Reconfigure(call.Policy{Retries: 2, Budget: unlimited}); err != nil || !c.Repeats() {
+			t.Errorf("%v, repeats %t", err, c.Repeats())
+		}
+		caller.Do(t.Context(), c, safe, broken)
+		if s := c.State(); n != 4 || s.Calls != 2 {
+			t.Errorf("%d attempts, %+v", n, s.Count)
+		}
+		c.With(func(_ unit.Instant, d *call.Dependency) {
+			if d.Policy().Retries != 2 {
+				t.Errorf("%+v", d.Policy())
+			}
+		})
+		if err := c.Reconfigure(hedged()); err != nil {
+			t.Error(err)
+		}
+		if v, err := caller.Do(t.Context(), c, safe, script(time.Minute, 0)); v != 2 || err != nil {
+			t.Errorf("got %d, %v", v, err)
+		}
+	})
 }

@@ -228,7 +228,7 @@ func TestTenThousandHedgedCallsLeaveNothing(t *testing.T) {
 		if n := runtime.NumGoroutine(); n > before {
 			t.Errorf("%d goroutines, %d before", n, before)
 		}
-		if s := state(c); s.Answered != 10_000 || s.Hedges == 0 {
+		if s := c.State(); s.Answered != 10_000 || s.Hedges == 0 {
 			t.Errorf("state %+v", s)
 		}
 	})

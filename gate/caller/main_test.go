@@ -11,7 +11,6 @@ import (
 
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/policy/call"
-	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 const ms = time.Millisecond
@@ -32,12 +31,6 @@ func open(t testing.TB, p call.Policy, opts ...caller.Option) *caller.Caller {
 		t.Fatal(err)
 	}
 	return c
-}
-
-// state returns what the dependency's machine says of itself.
-func state(c *caller.Caller) (s call.State) {
-	c.With(func(now unit.Instant, d *call.Dependency) { s = d.State(now) })
-	return s
 }
 
 // sleep takes its time, or ends with its context.

@@ -31,3 +31,6 @@ func (r *Request) policy(deadline unit.Instant) call.Request {
 		Deadline: deadline, Idempotent: r.Idempotent, Keyed: r.Keyed, Fixed: r.Fixed, Dice: r.Dice,
 	}
 }
+
+// twice reports whether two attempts may run at once.
+func (r *Request) twice() bool { return (r.Idempotent || r.Keyed) && !r.Fixed }

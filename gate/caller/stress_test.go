@@ -178,7 +178,7 @@ func TestNothingIsLeftOfCallsAtRandom(t *testing.T) {
 			if v, err := caller.Do(t.Context(), c, safe, func(context.Context, caller.Attempt) (int, error) { return 7, nil }); v != 7 || err != nil {
 				t.Errorf("caller %d afterwards: %v", i, err)
 			}
-			if s := state(c); s.Breaker != call.Closed {
+			if s := c.State(); s.Breaker != call.Closed {
 				t.Errorf("caller %d: breaker %v", i, s.Breaker)
 			}
 		}

@@ -3,6 +3,7 @@ package httpgate
 import (
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/spillway-dev/spillway/gate/caller"
 )
@@ -39,6 +40,7 @@ type Transport struct {
 	base   http.RoundTripper
 	choose func(*http.Request) *caller.Caller
 
+	within      func(*http.Request) time.Duration
 	honoursKeys bool
 	deadline    bool
 	number      bool
@@ -54,6 +56,13 @@ type ClientOption func(*Transport)
 // services; nil: the request is sent as it is.
 func Dependency(f func(*http.Request) *caller.Caller) ClientOption {
 	return func(t *Transport) { t.choose = f }
+}
+
+// Within has f say for how long a request's answer is waited for, beside what its context
+// says; 0: for as long as that does. Unlike a context's deadline it ends when the answer
+// begins.
+func Within(f func(*http.Request) time.Duration) ClientOption {
+	return func(t *Transport) { t.within = f }
 }
 
 // HonoursKeys says that the service does once what comes twice under one

@@ -23,6 +23,9 @@ type outgoing struct {
 // ask says what is known of the call before it is made.
 func (x *outgoing) ask(c *caller.Caller) caller.Request {
 	ask := caller.Request{Idempotent: idempotent(x.request.Method)}
+	if f := x.transport.within; f != nil {
+		ask.Timeout = max(f(x.request), 0)
+	}
 	if x.transport.honoursKeys && !ask.Idempotent {
 		ask.Keyed = true
 		if ask.Key = x.request.Header.Get(headerIdempotencyKey); ask.Key == "" {

@@ -3,6 +3,7 @@ package httpgate_test
 import (
 	"bufio"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // failsafe-go#65, #123, hedgedhttp#7, resty PR#1197: a shared context was cancelled once
@@ -193,5 +195,32 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 		if *dialed != 1 || n != 40 {
 			t.Errorf("%d connections for %d attempts", *dialed, n)
 		}
+	})
+}
+
+// Within is a limit that is met when the answer begins; it travels with the request, and
+// ends a call that has no answer by then.
+func TestWithinEndsWhereTheAnswerBegins(t *testing.T) {
+	piped(t, func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("X-Envoy-Expected-Rq-Timeout-Ms"); got != "50" {
+			t.Errorf("told %q", got)
+		}
+		if r.URL.Path == "/late" {
+			time.Sleep(time.Minute)
+		}
+		http.NewResponseController(w).Flush()
+		time.Sleep(time.Second)
+		io.WriteString(w, "whole")
+	}, func(t *testing.T, base *http.Transport, _ *int) {
+		client := &http.Client{Transport: httpgate.NewTransport(base, dependency(t, call.Policy{}),
+			httpgate.Within(func(*http.Request) time.Duration { return 50 * ms }))}
+		if a := do(client, request(t, "GET", "http://dep/", nil)); a.err != nil || a.body != "whole" {
+			t.Errorf("%+v", a)
+		}
+		start := time.Now()
+		if a := do(client, request(t, "GET", "http://dep/late", nil)); !errors.Is(a.err, reason.Timeout) || time.Since(start) != 50*ms {
+			t.Errorf("%+v after %v", a, time.Since(start))
+		}
+		time.Sleep(2 * time.Minute) // the service ends too
 	})
 }
