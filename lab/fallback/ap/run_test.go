@@ -131,7 +131,7 @@ func TestWhatIsShown(t *testing.T) {
 		t.Errorf("progress was %v", heard)
 	}
 	rows := r.Rows()
-	if len(rows) != 3+3+1 || rows[0][0] != "H3-fb25" || rows[0][1] != "1.67 %" || rows[6][5] != ap.NoStandIn {
+	if len(rows) != 3+3+1 || rows[0][0] != "H3-fb25" || rows[0][1] != "1.67 %" || rows[6][6] != ap.NoStandIn {
 		t.Errorf("rows %v", rows)
 	}
 	var out bytes.Buffer
@@ -143,7 +143,7 @@ func TestWhatIsShown(t *testing.T) {
 			t.Errorf("a line of %d columns: %s", len(line), line)
 		}
 	}
-	for _, cell := range []string{"last month's score", "share of buyers", "no score", "95 % range", "costs"} {
+	for _, cell := range []string{"last known", "default", "none", "95 % range", "loses at most", "costs"} {
 		if !strings.Contains(out.String(), cell) {
 			t.Errorf("the table does not show %q:\n%s", cell, out.String())
 		}

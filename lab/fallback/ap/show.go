@@ -2,6 +2,7 @@ package ap
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/report/html"
@@ -9,11 +10,11 @@ import (
 )
 
 // Head names the columns of a result's rows.
-var Head = []string{"arm", "stand-ins", "put in", "change of AP", "95 % range", ""}
+var Head = []string{"arm", "stand-ins", "put in", "change of AP", "95 % range", "loses at most", "verdict"}
 
 // Caption says what the rows are about.
-const Caption = "Average precision of a ranking of customers by who buys again within 30 days, when an arm's stand-ins are scores " +
-	"that are not today's: the same customer's of a month before, the share of buyers, or none."
+const Caption = "Change of the average precision of a ranking of customers by who buys again within 30 days, when an arm's stand-ins are " +
+	"put in place of today's scores: last known, the same customer's of a month before; default, the share of buyers in training; none, ranked last."
 
 // Rows are three for every arm that had stand-ins, one for one that had none.
 func (r *Result) Rows() [][]string {
@@ -21,11 +22,11 @@ func (r *Result) Rows() [][]string {
 	for _, name := range r.Order {
 		c := r.Arms[name]
 		if c.StandIns == 0 {
-			rows = append(rows, []string{name, "0 %", "", signed(0), "", NoStandIn})
+			rows = append(rows, []string{name, "0 %", "", signed(0), "", "", NoStandIn})
 			continue
 		}
 		for i, s := range c.standIns() {
-			row := []string{"", "", s.name, signed(s.Delta), signed(s.Low) + " to " + signed(s.High), s.words()}
+			row := []string{"", "", s.name, signed(s.Delta), signed(s.Low) + " to " + signed(s.High), loss(s.LargestLoss), s.Verdict}
 			if i == 0 {
 				row[0], row[1] = name, sharper(c.StandInShare)
 			}
@@ -37,7 +38,7 @@ func (r *Result) Rows() [][]string {
 
 // Table is the result for a terminal.
 func (r *Result) Table() text.Table {
-	return text.Table{Title: "What stand-ins cost", Head: Head, Rows: r.Rows(), Left: []int{2, 5}}
+	return text.Table{Title: "What stand-ins cost (last known: last month's score; default: share of buyers; none: ranked last)", Head: Head, Rows: r.Rows(), Left: []int{2, 6}}
 }
 
 // Section is the result for a page.
@@ -70,7 +71,7 @@ func (r *Result) Findings() []string {
 			continue
 		}
 		c := r.Arms[name]
-		say = append(say, fmt.Sprintf("%s, %s stand-ins: last month's score changes it by %s (%s), the share of buyers by %s, no score by %s.",
+		say = append(say, fmt.Sprintf("%s, %s stand-ins: the last known score changes it by %s (%s), the default by %s, no score by %s.",
 			name, sharper(c.StandInShare), signed(c.LastKnown.Delta), c.LastKnown.words(), signed(c.Default.Delta), signed(c.None.Delta)))
 	}
 	return say
@@ -82,7 +83,7 @@ type named struct {
 }
 
 func (c *Cost) standIns() []named {
-	return []named{{"last month's score", c.LastKnown}, {"share of buyers", c.Default}, {"no score", c.None}}
+	return []named{{"last known", c.LastKnown}, {"default", c.Default}, {"none", c.None}}
 }
 
 // words is the verdict, and where it is none what may still be lost.
@@ -90,15 +91,22 @@ func (c Change) words() string {
 	if c.Verdict != TooClose {
 		return c.Verdict
 	}
-	return fmt.Sprintf("%s; may lose %.4f", TooClose, c.LargestLoss)
+	return fmt.Sprintf("%s; may lose %s", TooClose, loss(c.LargestLoss))
 }
 
+// signed writes a change: to four decimals, a small one to five.
 func signed(n report.Number) string {
-	if n > -0.00005 && n < 0.00005 {
-		return "0.0000"
+	switch {
+	case n > -0.000005 && n < 0.000005:
+		return "0"
+	case n > -0.001 && n < 0.001:
+		return fmt.Sprintf("%+.5f", float64(n))
 	}
 	return fmt.Sprintf("%+.4f", float64(n))
 }
+
+// loss writes a loss as signed does, without the sign.
+func loss(n report.Number) string { return strings.TrimPrefix(signed(n), "+") }
 
 // sharper is a share in percent to two decimals: stand-ins are few.
 func sharper(n report.Number) string { return fmt.Sprintf("%.2f %%", 100*float64(n)) }
