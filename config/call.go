@@ -25,7 +25,7 @@ type Call struct {
 type AttemptBudget struct {
 	Off     bool    `yaml:"-"`
 	Percent Percent `yaml:"percent" default:"10%" min:"0.1%" doc:"Of the first attempts of the last ten seconds; with tokens: how much of a token each answered call puts in."`
-	Floor   int     `yaml:"floor" min:"1" max:"1000" doc:"So many more at once, or nothing could be tried again while little is asked. Default: 3. Not with tokens."`
+	Floor   int     `yaml:"floor" min:"1" max:"1000" doc:"So many more at once, each of which takes 30s to come back, or nothing could be tried again while little is asked. Default: 3. Not with tokens."`
 	Tokens  int     `yaml:"tokens" min:"1" max:"1000000" doc:"A token bucket instead: the most it holds, and what it starts with. Each retry or hedge takes one. It gives less the more fails, and nothing while all do."`
 }
 
@@ -180,8 +180,8 @@ type Breaker struct {
 	MinCalls     int      `yaml:"min_calls" default:"20" min:"1" max:"1000000" doc:"So many calls in the window are needed to judge by shares."`
 	OpenFor      Duration `yaml:"open_for" default:"1s" min:"10ms" max:"1h" doc:"How long nothing is called the first time. Doubles while probes fail, so that the search costs in proportion to the outage."`
 	OpenMax      Duration `yaml:"open_max" default:"5s" min:"10ms" max:"1h" doc:"The longest, and with it how long after its recovery an upstream may still be shunned."`
-	Probes       int      `yaml:"probes" default:"3" min:"1" max:"16" doc:"How many calls may try it at once when that time is over, and must succeed to close it."`
-	ProbeTimeout Duration `yaml:"probe_timeout" min:"1ms" max:"1h" doc:"When a probe counts as failed that has not ended, so that none blocks the way for good. Default: timeout; without one 5s, or the deadline if that is shorter."`
+	Probes       int      `yaml:"probes" default:"3" min:"1" max:"16" doc:"How many calls may try it at once when that time is over; the first that is answered well closes it, the first that is not opens it again."`
+	ProbeTimeout Duration `yaml:"probe_timeout" min:"1ms" max:"1h" doc:"How long a probe that has not ended keeps its place from others, so that none blocks the way for good; what it says later still counts. Default: timeout; without one 5s, or the deadline if that is shorter."`
 }
 
 // The figures are policy/call's, which says where they come from.

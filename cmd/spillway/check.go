@@ -35,6 +35,9 @@ it prints what changes from that file to this one, as a reload would.`,
 			if err != nil {
 				return err
 			}
+			for _, w := range tips(path, cfg) {
+				fmt.Fprintln(c.ErrOrStderr(), w)
+			}
 			if against != "" {
 				return checkAgainst(c, cfg, against)
 			}
@@ -62,7 +65,7 @@ func checkJSON(c *cobra.Command, path string) error {
 		doc.OK, doc.Errors = false, problems
 	}
 	if cfg != nil {
-		doc.Warnings = append(doc.Warnings, cfg.Warnings()...)
+		doc.Warnings = append(append(doc.Warnings, cfg.Warnings()...), tips(path, cfg)...)
 	}
 	if err := report.WriteJSON(c.OutOrStdout(), doc); err != nil {
 		return failed(err)

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,6 +67,12 @@ func TestAmplificationAcrossLayersWithAHedge(t *testing.T) {
 		t.Errorf("%v at most, %v of the class; want 3 x 3 x 3 x 2", p.AmplificationMax, p.Classes["score"].Amplification)
 	}
 	wantWarning(t, p, "54 calls (3 x 3 x 3 x 2)")
+	in.Classes[0].Expect.CallersAttempts = nil
+	for _, w := range plan.Make(in).Warnings {
+		if strings.Contains(w, "layers") {
+			t.Errorf("three tries with hedges are one layer, but: %s", w)
+		}
+	}
 	if got, want := float64(p.Classes["score"].SustainedAttempts), 1.2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("sustained %v, want 1 + 10 %% + 10 %%", got)
 	}
@@ -102,8 +109,8 @@ func TestWhatPassingTheDeadlineDownChanges(t *testing.T) {
 	in := store(450, call)
 	u := plan.Make(in).Upstreams["store"]
 	near("sustainable while it works on", u.SustainablePerS, 16/0.017871)
-	near("sustainable if it stopped", u.SustainableStoppingPerS, 16/held)
-	near("stable if it stopped", u.StableStoppingPerS, 16/held/3)
+	near("sustainable if it stopped", u.StoppingPerS, 16/held)
+	near("stable if it stopped", u.StoppingStablePerS, 16/held/3)
 	if u.State != "metastable" {
 		t.Errorf("%s while it works on for who has left", u.State)
 	}

@@ -55,20 +55,20 @@ func (u *upstream) meanHold(stopping bool) time.Duration {
 // planHold says what passing the deadline down changes.
 func (u *upstream) planHold(out *UpstreamPlan, fs *figures, attempts float64) {
 	none := Number(math.NaN())
-	out.SustainableStoppingPerS, out.StableStoppingPerS = none, none
+	out.StoppingPerS, out.StoppingStablePerS = none, none
 	stopping := u.meanHold(true)
 	if u.Slots == 0 || u.mean <= 0 || stopping <= 0 || len(u.classes) == 0 {
 		return
 	}
 	perS := Throughput(u.Slots, stopping)
-	out.SustainableStoppingPerS = Number(perS)
-	out.StableStoppingPerS = Number(StableBelow(perS, attempts))
+	out.StoppingPerS = Number(perS)
+	out.StoppingStablePerS = Number(StableBelow(perS, attempts))
 	if stopping >= u.hold {
 		return // it stops there already, or no call is as long
 	}
-	fs.add("sustainable_stopping_per_s", perS, "/s",
+	fs.add("stopping_per_s", perS, "/s",
 		fmt.Sprintf("slots / mean of min(service, limit of a try) = %s / %s", count(u.Slots), stopping),
 		"it read the deadline that is passed down and stopped there; today it works on for who has left (stops_at_deadline)")
-	fs.add("stable_stopping_per_s", float64(out.StableStoppingPerS), "/s",
+	fs.add("stopping_stable_per_s", float64(out.StoppingStablePerS), "/s",
 		"the same / attempts = "+rate(perS)+" / "+num(attempts), "as above")
 }

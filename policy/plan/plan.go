@@ -69,10 +69,10 @@ type UpstreamPlan struct {
 	ExpectedPerS        Number `json:"expected_per_s"`
 	MeanServiceS        Number `json:"mean_service_s"`
 	State               string `json:"state"` // stable, metastable, unstable or unknown
-	// SustainableStoppingPerS is what it would sustain if it stopped at the deadline
-	// that travels to it, StableStoppingPerS what it would return from by itself.
-	SustainableStoppingPerS Number `json:"sustainable_stopping_per_s"`
-	StableStoppingPerS      Number `json:"stable_stopping_per_s"`
+	// StoppingPerS is what it would sustain if it stopped at the deadline
+	// that travels to it, StoppingStablePerS what it would return from by itself.
+	StoppingPerS       Number `json:"stopping_per_s"`
+	StoppingStablePerS Number `json:"stopping_stable_per_s"`
 	// RecoveryS is how long after an outage of OutageS at the expected rate all is
 	// answered in time again; RecoveryInOrderS the same for a queue that runs all work
 	// in the order in which it came, the dead too. null: never, or not known.

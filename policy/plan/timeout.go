@@ -70,7 +70,6 @@ func shareOver(sorted []time.Duration, d time.Duration) float64 {
 func (m *maker) planTimeout(c *class, out *ClassPlan, fs *figures) {
 	out.ProposedTimeoutS = Number(math.NaN())
 	accepted := percent(m.falsely)
-	late := "; more than that are slower than any limit helps"
 	switch times := c.Measured.Times; {
 	case len(times) > 0:
 		at, low, high := TimeoutOf(times, m.falsely)
@@ -91,7 +90,7 @@ func (m *maker) planTimeout(c *class, out *ClassPlan, fs *figures) {
 		at := TimeoutFor(c.up.Service, m.falsely)
 		assumption := "the mix holds under load and says how long the longest take"
 		if c.limit() > 0 && c.Deadline > 0 && at > c.Deadline {
-			assumption += fmt.Sprintf("; it is beyond deadline %s, which cuts off %s%s", dur(c.Deadline), percent(ShareOver(c.up.Service, c.Deadline)), late)
+			assumption += fmt.Sprintf("; deadline %s ends sooner: %s are late whatever the limit", dur(c.Deadline), percent(ShareOver(c.up.Service, c.Deadline)))
 		}
 		out.ProposedTimeoutS = fs.add("proposed_timeout_s", at.Seconds(), "s",
 			fmt.Sprintf("least time that all but %s of the service mix stay within", accepted), assumption)

@@ -150,7 +150,11 @@ func (m *maker) warnRetries(c *class, calls float64) {
 		m.warn(c, where, fmt.Sprintf("the retry budget is off: when the upstream fails, every request becomes %s calls; set call.retry_budget to 10 %%",
 			count(int64(c.tries()))))
 	}
-	if calls > AmplificationWarn {
+	most := float64(AmplificationWarn)
+	if c.Call.Hedge.on() { // each try of ours may count twice, which is no second layer
+		most *= 2
+	}
+	if calls > most {
 		m.warn(c, where, fmt.Sprintf("layers of retries multiply: one request can become %s calls (%s); retry at one layer only",
 			num(calls), product(c.layers())))
 	}
