@@ -12,8 +12,9 @@ import (
 const (
 	throttleSteps = 16
 	throttleLeast = 4
-	// throttleRelease is K while nothing fails: with 1.1 it would take a whole
-	// window until all are sent again.
+	// throttleRelease is K when nothing fails any more. With 1.1 what is sent would
+	// else grow by a tenth in a quarter of the window, and with a failure in a
+	// hundred, which is an ordinary day, by less.
 	throttleRelease = 4 * whole
 )
 
@@ -29,8 +30,8 @@ const (
 //
 // It looks back a quarter of the window, and further only to see ThrottleCalls end,
 // if any of them failed: how long it takes to admit all again then depends on the
-// window, and not on how much was refused. When none of a quarter failed, K is 4 at
-// least until one does.
+// window, and not on how much was refused. For the same reason K grows, up to 4, the
+// less fails of what is sent; where 1/K of it is accepted, K is K.
 //
 // Not safe for concurrent use. A call of a method takes nanoseconds and allocates
 // nothing.
@@ -110,13 +111,18 @@ func (t *throttle) refusing() int64 {
 	if ended == 0 || ended < ThrottleCalls && n.bad > 0 {
 		return 0
 	}
-	k := t.k
-	if n.bad == 0 {
-		k = max(k, throttleRelease)
-	}
 	accepts := n.sent * n.good / ended
 	requests := n.sent + n.refused
-	return min(max(requests*whole-accepts*k, 0)/(requests+1), ThrottleMost*(whole/100))
+	return min(max(requests*whole-accepts*t.released(n.bad*whole/ended), 0)/(requests+1), ThrottleMost*(whole/100))
+}
+
+// released returns K for what is sent while that share fails: larger the less does.
+func (t *throttle) released(bad int64) int64 {
+	borne := whole - whole*whole/t.k // the share that fails where what is sent stays what it is
+	if bad >= borne && bad > 0 || t.k >= throttleRelease {
+		return t.k
+	}
+	return throttleRelease - (throttleRelease-t.k)*bad/max(borne, 1)
 }
 
 // share returns the share of attempts that is refused now, 0 .. 1.

@@ -236,6 +236,31 @@ func TestWhoLeavesEarlySaysNothing(t *testing.T) {
 	}
 }
 
+// A call in fifty fails on an ordinary day. That keeps nobody from coming back.
+func TestOrdinaryFailuresDoNotKeepAThrottleShut(t *testing.T) {
+	for _, k := range []float64{1.1, 1.5, 2} {
+		th, dice := newThrottle(Throttle{K: k}), chance.New(1)
+		var admitted [40]int
+		for i := range 40 * 600 {
+			now, s := at(time.Duration(i)*time.Second/600), i/600
+			if !th.admit(now, &dice) {
+				continue
+			}
+			admitted[s]++
+			v := good
+			if s >= 10 && s < 20 || dice.Below(50) == 0 {
+				v = bad
+			}
+			th.report(now, v)
+		}
+		for s, n := range admitted {
+			if s < 10 && n < 590 || s >= 30 && n < 570 {
+				t.Errorf("K %v: %d of 600 admitted in second %d; the outage is from 10 to 20", k, n, s)
+			}
+		}
+	}
+}
+
 func TestAReloadKeepsWhatAThrottleHasSeen(t *testing.T) {
 	th, dice := newThrottle(Throttle{K: 2}), chance.New(1)
 	for range 100 {
