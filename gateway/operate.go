@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,6 +50,9 @@ func (g *Gateway) Operate(name string, mode boundary.OperatorMode, d time.Durati
 	defer g.reloading.Unlock()
 	n := g.current.Load()
 	i := slices.IndexFunc(n.classes, func(c *class) bool { return c.name == name })
+	if g.succeeded.Load() {
+		return Operation{}, errSucceeded
+	}
 	if i < 0 {
 		return Operation{}, fmt.Errorf("there is no class %q; there are %s", observe.Printable(name, keyMax), n.classNames())
 	}
@@ -57,6 +61,9 @@ func (g *Gateway) Operate(name string, mode boundary.OperatorMode, d time.Durati
 	}
 	return g.operate(n.classes[i], mode, d, by, why), nil
 }
+
+// errSucceeded is told to an operator who reached a process on its way out.
+var errSucceeded = errors.New("another process has taken over from this one: ask again, to reach it")
 
 func (g *Gateway) operate(c *class, mode boundary.OperatorMode, d time.Duration, by, why string) Operation {
 	o := Operation{Class: c.name, Mode: mode.String(), By: by, Why: observe.Printable(why, whyMax)}

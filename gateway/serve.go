@@ -33,6 +33,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		return err
 	}
 	defer in.close()
+	g.inherit(in.sockets)
 	server, administration := g.server(), g.adminServer()
 	failed := make(chan error, len(in.fronts)+1)
 	var running sync.WaitGroup
@@ -45,8 +46,8 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	for _, c := range in.certificates() {
 		running.Go(func() { c.Watch(watching, certsEvery, g.tellOf(c)) })
 	}
+	g.in.Store(in) // before anybody is told: who is may want another process to take over
 	g.log.Info("listening", "address", strings.Join(in.addresses(), " "), "admin", addressText(in.admin.Addr()), "tls", in.fronts[0].certs != nil)
-	g.in.Store(in)
 	in.sockets.Ready()
 
 	for waiting := true; waiting && err == nil; {

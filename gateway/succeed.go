@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"time"
@@ -17,7 +18,12 @@ const succeedTime = 30 * time.Second
 // answer that its connections end (Connection: close, GOAWAY), and Serve returns.
 // No connection is refused and no request lost. If the new process does not come
 // up within 30 s, the error says so and nothing has changed.
-func (g *Gateway) Succeed(ctx context.Context) error {
+func (g *Gateway) Succeed(ctx context.Context) (err error) {
+	defer func() {
+		if err != nil {
+			g.log.Warn("no new process serves; this one goes on", "why", err)
+		}
+	}()
 	in := g.in.Load()
 	switch {
 	case in == nil:
@@ -37,13 +43,30 @@ func (g *Gateway) Succeed(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, succeedTime)
 	defer cancel()
-	pid, err := in.sockets.Succeed(ctx, path, os.Args[1:])
+	// From the moment at which the other asks what this process knows until it is
+	// there, nobody changes any of it: what an operator does waits, and finds the
+	// new process, or this one as it was.
+	asked := false
+	defer func() {
+		if asked {
+			g.reloading.Unlock()
+		}
+	}()
+	pid, err := in.sockets.Succeed(ctx, path, os.Args[1:], func() []byte {
+		g.reloading.Lock()
+		asked = true
+		return g.bequeath()
+	})
 	if err != nil {
-		g.log.Warn("the new process did not come up; this one goes on", "why", err)
-		return err
+		return fmt.Errorf("the new process did not come up: %w", err)
 	}
-	g.log.Info("a new process serves; this one finishes what it has", "pid", pid, "limit", g.opts.DrainLimit)
+	if !asked {
+		g.reloading.Lock()
+		asked = true
+	}
+	g.wound = true // what would be changed here would change nothing
 	g.succeeded.Store(true)
+	g.log.Info("a new process serves; this one finishes what it has", "pid", pid, "limit", g.opts.DrainLimit)
 	close(g.successor)
 	return nil
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"hash/maphash"
 	"net/http"
 	"net/netip"
 	"reflect"
@@ -25,8 +24,8 @@ type trusting struct {
 	*trust.Authority
 	cfg     trust.Config
 	clients assemble.Clients
-	salt    maphash.Seed // of clients' keys; the process's, so that buckets survive a reload
-	ask     []string     // what a caller without proof is told to bring
+	salt    salt     // of clients' keys; the process's, so that buckets survive a reload
+	ask     []string // what a caller without proof is told to bring
 
 	begin sync.Once
 	stop  func()
@@ -41,7 +40,7 @@ func newTrusting(cfg *config.Config, before *trusting) (*trusting, error) {
 	}
 	switch {
 	case before == nil:
-		t.salt = maphash.MakeSeed()
+		t.salt = newSalt()
 	case reflect.DeepEqual(before.cfg, t.cfg) && reflect.DeepEqual(before.clients, t.clients):
 		return before, nil
 	default:

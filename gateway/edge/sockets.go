@@ -35,6 +35,7 @@ type Sockets struct {
 	left  []named // to this process, and not asked for yet
 	open  []named // handed out: what a successor gets
 	ready *os.File
+	state *os.File // nil: the process before this one hands on no more than its sockets
 }
 
 // named is a socket and the address it was asked for by.
@@ -44,10 +45,12 @@ type named struct {
 }
 
 // inheritance is what one process tells the next in envInherited. Descriptor 3 is
-// the pipe on which it is told that its successor is ready, the sockets follow.
+// the pipe on which it is told that its successor is ready, the sockets follow, and
+// last, if State says so, the pipe on which it tells what it knows.
 type inheritance struct {
 	PID   int      `json:"pid"` // of the process that leaves
 	Names []string `json:"names"`
+	State bool     `json:"state,omitempty"`
 }
 
 // Inherit takes the sockets that systemd or the process before this one left to
@@ -71,6 +74,9 @@ func Inherit() (*Sockets, error) {
 		s.ready = os.NewFile(firstInherited, "ready")
 		closeOnExec(firstInherited)
 		s.adopt(firstInherited+1, from.Names)
+		if from.State {
+			s.state = pipeOf(firstInherited+1+len(from.Names), "state")
+		}
 		return s, nil
 	}
 	n, err := strconv.Atoi(os.Getenv(envListenFDs))
@@ -179,18 +185,12 @@ func (s *Sockets) Close() {
 		n.file.Close()
 	}
 	s.left, s.open = nil, nil
-	if s.ready != nil {
-		s.ready.Close()
-		s.ready = nil
+	for _, f := range []**os.File{&s.ready, &s.state} {
+		if *f != nil {
+			(*f).Close()
+			*f = nil
+		}
 	}
-}
-
-func fileOf(l net.Listener) (*os.File, error) {
-	f, ok := l.(interface{ File() (*os.File, error) })
-	if !ok {
-		return nil, errors.New("it has no file that could be handed on")
-	}
-	return f.File()
 }
 
 // listenUnix listens on a path. Nobody whom mode leaves out can connect at any

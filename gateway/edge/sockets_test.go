@@ -14,8 +14,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv("EDGE_TEST_CHILD") != "" {
+	switch os.Getenv("EDGE_TEST_CHILD") {
+	case "":
+	case "1":
 		child()
+		return
+	default:
+		successor(os.Getenv("EDGE_TEST_CHILD"))
 		return
 	}
 	goleak.VerifyTestMain(m)
