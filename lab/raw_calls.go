@@ -26,7 +26,8 @@ func (a *Arm) Asked(round int, q *store.Request, answer string) {
 // Lookup keeps an attempt at the dependency, kind l: stream is the round, class
 // what became of it, importance the copy, cost the drawn wait in ns; arrived is
 // when it was sent, started when it got a slot, ended when it left slot or line,
-// deadline its limit. Flag 1: the drawn wait freezes; 2: it is a hedge.
+// deadline its limit. Flag 1: the drawn wait freezes; 2: it is a hedge; 4: the
+// service stopped listening to it when its limit came.
 func (a *Arm) Lookup(round int, l *store.Lookup) {
 	if a == nil {
 		return
@@ -37,6 +38,9 @@ func (a *Arm) Lookup(round int, l *store.Lookup) {
 	}
 	if l.Hedge {
 		flag |= 2
+	}
+	if l.Cut {
+		flag |= 4
 	}
 	a.row("l", int64(round), l.N, int64(l.Attempt), l.Fate.String(), "", int64(l.Copy), int64(l.Drawn), 0,
 		-1, l.Sent, l.Begun, l.Ended, known(l.Limit), reason.None, 0, flag)

@@ -40,13 +40,16 @@ var (
 	b10     = change(func(s *Setting) { s.Budget = budget })
 	tokens  = change(func(s *Setting) { s.Budget = BudgetTokens })
 	hedged  = change(func(s *Setting) { s.HedgeMs = hedge })
+	always  = change(func(s *Setting) { s.HedgeAlways = true })
 	breaker = change(func(s *Setting) { s.Breaker = true })
 	guarded = change(func(s *Setting) { s.Guarded, s.Deaf, s.Travels = true, true, true })
 	stops   = change(func(s *Setting) { s.Deaf = false })
 	busy    = change(func(s *Setting) { s.BusyEveryS, s.BusyMs, s.BusyFactor = 4, 400, 20 })
 	slowOne = change(func(s *Setting) { s.SlowCustomer = 0.01 })
-	halves  = change(func(s *Setting) { s.Slots, s.Copies = slots/2, 2 })
-	at1     = change(func(s *Setting) { s.BusyTogether = true })
+	// within is a deadline that three tries fit into.
+	within = change(func(s *Setting) { s.DeadlineMs, s.ReserveMs = 3*limit+kept, kept })
+	halves = change(func(s *Setting) { s.Slots, s.Copies = slots/2, 2 })
+	at1    = change(func(s *Setting) { s.BusyTogether = true })
 )
 
 // Arms returns every arm, in the order of the table.
@@ -95,14 +98,15 @@ func arms450(arm func(name, does string, changes ...change)) {
 	arm("H4-r2-limitdown-b10", "the same, with a budget of 10 %", standIn, retry, down, b10)
 	arm("H4-r2-dldown", "r2 under one deadline that goes along", total, retry, down)
 	arm("H4-r2-dldown-b10", "the same, with a budget of 10 %", total, retry, down, b10)
-	arm("H4-hedge", "a second ask after 10 ms, 25 ms in all", standIn, hedged)
-	arm("H4-hedge-b10", "the same, with a budget of 10 %", standIn, hedged, b10)
+	arm("H4-hedge", "a second ask after 10 ms, 25 ms in all; none while the store is slow as a whole", standIn, hedged)
+	arm("H4-hedge-always", "the same, also while the store is slow as a whole", standIn, hedged, always)
+	arm("H4-hedge-b10", "hedge with a budget of 10 %", standIn, hedged, b10)
 	arm("H4-hedge-limitdown-b10", "the same; limits go along", standIn, hedged, down, b10)
 	arm("H4-r2-hedge-limitdown-b10", "and up to two retries, each from its budget", standIn, retry, hedged, down, b10)
 	arm("H4-r2-breaker", "r2 with a breaker: half of 10 s failed", standIn, retry, breaker)
 	arm("H4-r2-protected", "r2; spillway in front of the store, which cannot stop a lookup", standIn, retry, guarded)
 	arm("H4-r2-protected-stops", "the same; the store stops at the limit", standIn, retry, guarded, stops)
-	arm("H4-all", "retries, hedge, budgets, limits that go along, breaker, spillway in front of the store", standIn, retry, hedged, b10, breaker, guarded, stops)
+	arm("H4-all", "retries, hedge, budgets, one deadline, limits that go along, breaker, spillway in front of the store", standIn, retry, hedged, b10, breaker, guarded, stops, within)
 }
 
 // armsTogether are those in which slowness is not independent from lookup to
@@ -126,7 +130,7 @@ func armsTogether(arm func(name, does string, changes ...change)) {
 			{"r2", []change{standIn, retry}},
 			{"r2-limitdown-b10", []change{standIn, retry, down, b10}},
 			{"hedge-b10", []change{standIn, hedged, b10}},
-			{"all", []change{standIn, retry, hedged, b10, breaker, guarded, stops}},
+			{"all", []change{standIn, retry, hedged, b10, breaker, guarded, stops, within}},
 		} {
 			arm("L4-"+kind.name+"-"+how.name, kind.does+": "+how.name, append(append([]change{}, kind.changes...), how.changes...)...)
 		}

@@ -53,6 +53,7 @@ func comparisons() []Comparison {
 		ask("H4-r2-limitdown", "H4-fb25", "stand_in_share", "if the limit goes along?"),
 		ask("H4-r2-limitdown-b10", "H4-r2-limitdown", "calls_per_request", "what does the budget save where limits go along?"),
 		ask("H4-hedge-b10", "H4-hedge", "stand_in_share", "does a hedge need a budget?"),
+		ask("H4-hedge-always", "H4-hedge", "stand_in_share", "or to stop while the store is slow as a whole?"),
 		ask("H4-hedge-limitdown-b10", "H4-r2-limitdown-b10", "p99_ms", "hedge or retry?"),
 		ask("H4-r2-protected", "H4-r2", "stand_in_share", "does spillway in front of the store help callers that retry without a budget?"),
 		ask("H4-r2-protected-stops", "H4-r2-protected", "stand_in_share", "and if the store can stop?"),
@@ -111,6 +112,9 @@ func (c *Comparison) line() string {
 		show = sharp
 	case "calls_per_request":
 		show = report.Format
+	}
+	if c.Verdict == TooClose {
+		return fmt.Sprintf("%s %s: %s (%s) and %s (%s): too close to call", c.Asks, c.Figure, c.A, show(c.MedA), c.B, show(c.MedB))
 	}
 	return fmt.Sprintf("%s %s: %s (%s) is %s than %s (%s)", c.Asks, c.Figure, c.A, show(c.MedA), c.Verdict, c.B, show(c.MedB))
 }

@@ -15,6 +15,7 @@ func page(d *Document, arms html.Prose) *html.Page {
 	}
 	sections = append(sections, d.timelines()...)
 	sections = append(sections, d.tippingBars(), d.steps(), d.best450())
+	sections = append(sections, d.priceSections()...)
 	return lab.Page(&d.Results, "Lab fallback: what to answer when a dependency is slow", arms, sections...)
 }
 

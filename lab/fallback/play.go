@@ -8,6 +8,7 @@ import (
 	"github.com/spillway-dev/spillway/lab"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/sim/store"
 )
 
@@ -24,11 +25,14 @@ const (
 type record struct {
 	requests []store.Request
 	lookups  []store.Lookup
+	reasons  report.Counts // of all requests
+	n        int           // of them
+	missed   []int64       // numbers of those that the store did not answer
 }
 
 // playRound plays one round of an arm.
 func (s *Setting) playRound(seed uint64, round int, k keep) (Round, record, error) {
-	var kept record
+	kept := record{reasons: report.Counts{}}
 	sc, err := s.scenario(seed, round)
 	if err != nil {
 		return Round{}, kept, err
@@ -61,6 +65,12 @@ func (s *Setting) playRound(seed uint64, round int, k keep) (Round, record, erro
 	if err != nil {
 		return Round{}, kept, fmt.Errorf("round %d: %w: %w", round+1, lab.ErrSums, err)
 	}
+	for why, n := range c.reasons {
+		if n > 0 {
+			kept.reasons[reason.Reason(why).String()] = n
+		}
+	}
+	kept.n, kept.missed = len(c.requests), c.missed
 	return c.figures(sums), kept, nil
 }
 

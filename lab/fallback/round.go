@@ -82,8 +82,8 @@ func medianOf(rounds []Round) Round {
 	return m
 }
 
-// lastSeconds is how much of a round's end says whether it has tipped.
-const lastSeconds = 5 * time.Second
+// endLength is how much of a round's end says whether it has tipped.
+const endLength = 5 * time.Second
 
 // collector makes a round's figures of what it hears.
 type collector struct {
@@ -94,6 +94,8 @@ type collector struct {
 	held                         time.Duration
 	lastOffered, lastNotAnswered int64
 	late                         unit.Instant // from here on is the round's end
+	reasons                      [256]int64
+	missed                       []int64 // numbers of requests that the store did not answer
 }
 
 // taken is what a request took, in steps.
@@ -104,7 +106,7 @@ type taken struct {
 
 func newCollector(s *Setting) *collector {
 	return &collector{
-		setting: s, late: unit.Instant(max(0, ms(1000*s.Seconds)-lastSeconds)),
+		setting: s, late: unit.Instant(max(0, ms(1000*s.Seconds)-endLength)),
 		requests: make([]taken, 0, int(s.Rate*s.Seconds*1.1)+16),
 	}
 }
@@ -117,6 +119,7 @@ func (c *collector) request(q *store.Request) {
 		t.line = q.Decided.Sub(q.Sent)
 	}
 	c.requests = append(c.requests, t)
+	c.reasons[q.Reason]++
 	if q.FirstFrozen {
 		c.freezes++
 	}
@@ -129,6 +132,7 @@ func (c *collector) request(q *store.Request) {
 	}
 	if q.Reason != reason.Served {
 		c.standIns++
+		c.missed = append(c.missed, q.N)
 		if late {
 			c.lastNotAnswered++
 		}

@@ -36,6 +36,10 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		return nil, err
 	}
 	figures := map[string]lab.Figures{}
+	if err := d.prepare(o.AP, progress); err != nil {
+		return nil, err
+	}
+	d.NotTested = d.notTested(d.NotTested)
 	for i := range arms {
 		if progress != nil {
 			progress(i, len(arms), arms[i].Name)
@@ -48,6 +52,9 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		}
 	}
 	if err := d.conclude(); err != nil {
+		return nil, err
+	}
+	if err := d.price(progress); err != nil {
 		return nil, err
 	}
 	d.Verdicts = lab.Judge(written.Predictions, figures)
@@ -66,8 +73,14 @@ func (d *Document) play(s *Setting) error {
 	if file != nil {
 		k = everything
 	}
-	write := func(round int, kept *record) { s.write(file, round, kept) }
-	r := &Result{Does: s.Does, Warnings: report.Strings{}}
+	r := &Result{Does: s.Does, Warnings: report.Strings{}, Reasons: report.Counts{}}
+	write := func(round int, kept *record) {
+		s.write(file, round, kept)
+		d.take(s, kept.n, kept.missed)
+		for why, n := range kept.reasons { // order does not matter: sums
+			r.Reasons[why] += n
+		}
+	}
 	if r.Rounds, err = s.playRounds(d.Seed, 0, d.options.Rounds, k, write); err != nil {
 		return err
 	}

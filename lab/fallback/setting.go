@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spillway-dev/spillway/lab/fallback/ap"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/sim/store"
 )
@@ -18,6 +19,8 @@ type Options struct {
 	// Tipping plays the arms at 450/s for TippingRounds rounds, to count how many
 	// tip.
 	Tipping bool
+	// AP, if not nil, prices the stand-ins of every arm.
+	AP *ap.Options
 }
 
 // TippingRounds is how many rounds it takes to tell a share of a quarter from one
@@ -37,6 +40,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("%v seconds: it is from 1 to 3600", o.Seconds)
 	case o.Own != nil && len(o.Arms) > 0:
 		return fmt.Errorf("--arms chooses from the table; leave it out for an arm of your own")
+	case o.AP != nil && o.AP.Validate() != nil:
+		return o.AP.Validate()
 	case o.Own != nil:
 		return o.Own.validate(o)
 	}
@@ -61,6 +66,8 @@ type Setting struct {
 	PauseMs float64 `json:"pause_ms"` // before the first retry, doubled before the second
 	Jitter  bool    `json:"jitter"`   // uniform from 0 to the pause
 	HedgeMs float64 `json:"hedge_ms"` // 0: no hedge
+	// HedgeAlways hedges also while the store is slow as a whole.
+	HedgeAlways bool `json:"hedge_always"`
 	// DeadlineMs counts from the scheduled instant, ReserveMs of it are kept back.
 	DeadlineMs float64 `json:"deadline_ms"`
 	ReserveMs  float64 `json:"reserve_ms"`
@@ -152,6 +159,9 @@ func (s *Setting) policy() (call.Policy, error) {
 	}
 	if s.HedgeMs > 0 {
 		p.Hedge = call.Hedge{After: ms(s.HedgeMs), Budget: budget}
+		if s.HedgeAlways {
+			p.Hedge.SlowShare = 100
+		}
 	}
 	if s.Breaker {
 		p.Breaker = call.Breaker{

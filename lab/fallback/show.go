@@ -51,13 +51,14 @@ func (d *Document) findings() report.Strings {
 			say("%s: %s stand-ins without retries, %s with r2-limitdown-b10, %s with hedge-b10, %s with every defence.", group.says, sharp(m[0].StandIns), sharp(m[1].StandIns), sharp(m[2].StandIns), sharp(m[3].StandIns))
 		}
 	}
+	f = append(f, d.priceFindings()...)
 	return append(f, d.Score())
 }
 
 // flood says which arms tip.
 func (d *Document) flood() []string {
-	var tipped, stood []string
-	rounds := 0
+	var tipped []string
+	rounds, stood := 0, 0
 	for _, name := range d.ArmOrder {
 		t, asked := d.Tipping[name]
 		if !asked || name == OwnName {
@@ -67,16 +68,20 @@ func (d *Document) flood() []string {
 		if t.Tipped > 0 {
 			tipped = append(tipped, fmt.Sprintf("%s in %d (%s to %s)", name, t.Tipped, report.FormatPercent(t.Low), report.FormatPercent(t.High)))
 		} else {
-			stood = append(stood, strings.TrimPrefix(name, "H4-"))
+			stood++
 		}
 	}
 	if rounds == 0 {
 		return nil
 	}
-	if len(tipped) == 0 {
-		return []string{fmt.Sprintf("At 450/s no arm tipped in %d rounds.", rounds)}
+	later := ""
+	if d.TimelineTipped && d.TimelineRound > rounds {
+		later = fmt.Sprintf(" The first round in which %s tips is number %d; --tipping counts over %d.", floods, d.TimelineRound, TippingRounds)
 	}
-	return []string{fmt.Sprintf("At 450/s one bad second becomes a flood that stays, in %d rounds: %s. Never: %s.", rounds, strings.Join(tipped, ", "), strings.Join(stood, ", "))}
+	if len(tipped) == 0 {
+		return []string{fmt.Sprintf("At 450/s no arm tipped in %d rounds.%s", rounds, later)}
+	}
+	return []string{fmt.Sprintf("At 450/s one bad second becomes a flood that stays, in %d rounds: %s. In none: the other %d arms.%s", rounds, strings.Join(tipped, ", "), stood, later)}
 }
 
 // best says which defence is best at 450/s and by how much.

@@ -103,6 +103,11 @@ func Dir(dir string) (*Outcome, error) {
 	}
 	c.flat(raw)
 	c.verdicts()
+	if plan.Lab == "fallback" {
+		if err := c.fallbackWhole(dir, raw); err != nil {
+			return nil, fmt.Errorf("verify: %w", err)
+		}
+	}
 	return c.out, nil
 }
 
@@ -112,6 +117,8 @@ type checker struct {
 	results *resultsFile
 	hash    string
 	figures map[string]figures
+	paths   map[string][]step // of lab fallback's frozen lookup, by arm
+	tipped  map[string][]bool // of lab fallback's rounds, by arm
 }
 
 func (c *checker) same(where, written, found string) {
@@ -141,10 +148,14 @@ func (c *checker) arm(dir, name string, settings json.RawMessage) error {
 	switch c.plan.Lab {
 	case "fair":
 		found, err = fairFigures(settings, file.rows)
+	case "fallback":
+		found, err = c.fallbackFigures(dir, name, settings, file.rows)
 	case "pool":
 		found, err = poolFigures(settings, c.plan.Seed, file.rows)
+	case "retries":
+		found, err = retriesFigures(settings, file.rows)
 	default:
-		return fmt.Errorf("lab %q: this version knows fair and pool", c.plan.Lab)
+		return fmt.Errorf("lab %q: this version knows fair, fallback, pool and retries", c.plan.Lab)
 	}
 	if err != nil {
 		return fmt.Errorf("arm %s: %w", name, err)

@@ -36,7 +36,7 @@ func TestRowsThatAreWrong(t *testing.T) {
 	for name, text := range map[string]string{
 		"too few cells": head + "r,0,0\n",
 		"not a number":  head + "r,0,x,0,c,t,0,1,0,0,0,0,0,0,served,0,1\n",
-		"no such kind":  head + "q,0,0,0,c,t,0,1,0,0,0,0,0,0,served,0,1\n",
+		"no such kind":  head + "x,0,0,0,c,t,0,1,0,0,0,0,0,0,served,0,1\n",
 		"two kinds":     head + "rw,0,0,0,c,t,0,1,0,0,0,0,0,0,served,0,1\n",
 		"other columns": "# x\nkind,number\n",
 	} {
@@ -56,6 +56,7 @@ func FuzzRecords(f *testing.F) {
 	f.Add(head + "r,0,7,0,c,t,0,1,0,0,5,6,9,20,served,0,1\nw,0,7,0,p,,0,0,0,-1,-1,6,9,-1,none,0,0\n")
 	f.Add(head + "r,0,7,0,c,,0,1,0,0,5,-1,5,20,queue_full,0,0\nb,0,7,0,c,,0,0,0,-1,-1,6,9,-1,none,0,0\n")
 	f.Add(head + "k,0,7,1,,A,0,0,0,-1,-1,-1,-1,-1,none,0,0\n")
+	f.Add(head + "q,0,7,1,served,,0,1,0,1200000000,1200000000,1202000000,1203900000,-1,served,0,1\nl,0,7,1,used,,0,2000000,0,-1,1200000000,1200000000,1202000000,-1,none,0,1\n")
 	f.Add("# nothing")
 	f.Fuzz(func(t *testing.T, text string) {
 		file, err := parseArm("x", strings.NewReader(text))
@@ -71,6 +72,10 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 		_, _ = retriesFigures([]byte(`{"load_per_s":1,"rounds":2,"for_s":60,"outage_s":1,"out_for_s":1,"timeout_s":1}`), file.rows) // no panic
+		c := &checker{plan: &planFile{}, results: &resultsFile{}, out: &Outcome{}}
+		if _, err := c.fallbackFigures("", "x", []byte(`{"rate":300,"seconds":10,"rest_ms":1.9,"otherwise":"error","busy_factor":1}`), file.rows); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := fairFigures([]byte(`{"weights":{"A":2},"slots":3,"horizon_s":10,"deadline_s":4}`), file.rows); err != nil {
 			t.Fatal(err)
 		}
