@@ -90,18 +90,15 @@ func (c *Call) find(attempt uint16) int {
 	return -1
 }
 
-// free returns a place for one more attempt, or -1.
+// free returns a place for one more attempt: there are never more than two.
 func (c *Call) free() int {
-	switch {
-	case c.flying[0].attempt == 0:
+	if c.flying[0].attempt == 0 {
 		return 0
-	case c.flying[1].attempt == 0:
-		return 1
 	}
-	return -1
+	return 1
 }
 
-// Begin opens a call: Send 1, or GiveUp. It takes some 20 ns without a hedge.
+// Begin opens a call: Send 1, or GiveUp.
 func (d *Dependency) Begin(now unit.Instant, c *Call, r Request) Step {
 	if c.state != over {
 		d.giveUp(now, c, reason.CallerGone) // forgotten by its driver
@@ -197,7 +194,7 @@ func (c *Call) fail(o Outcome, why reason.Reason, final bool) {
 	c.failed, c.why = true, why
 	c.final = c.final || final
 	c.busy = c.busy || o.Result == Refused
-	c.after = max(c.after, o.After)
+	c.after = max(c.after, min(o.After, longest))
 }
 
 // Passed reports that the instant Next of the latest Step has come.

@@ -51,8 +51,8 @@ func (d *Dependency) hedge(now unit.Instant, c *Call) Step {
 	d.slow.add(true)
 	carryOn := Step{Next: c.next(now)}
 	switch {
-	case !c.safety.twice(), c.free() < 0,
-		d.slow.tops(d.policy.Hedge.SlowShare), now < d.pace.hold, !d.breaker.closed(now):
+	case !c.safety.twice(), d.slow.tops(d.policy.Hedge.SlowShare),
+		now < d.pace.hold, !d.breaker.closed(now):
 		d.count.HedgesHeld++
 		return carryOn
 	case !d.hedges.reserve(now):

@@ -23,7 +23,7 @@ const paceWindow = time.Second
 // the dependency was seen to accept in the last second:
 //
 //	turn = max(turn, now) + 1 s / accepted
-//	at   = max(now + pause, now + After, hold, turn)
+//	at   = max(max(now + After, hold) + pause, turn)
 //
 // so that a crowd refused at once does not meet the next second's quota as a crowd.
 type pace struct {
@@ -61,10 +61,17 @@ func (p *pace) refused(now unit.Instant, after time.Duration) {
 	}
 }
 
+// after returns when a retry that may not leave before at, and pauses for so long, may
+// leave. The pause comes on top of the hold, for all who are held are so until the
+// same instant.
+func (p *pace) after(at unit.Instant, pause time.Duration) unit.Instant {
+	return max(at, p.hold).Add(pause)
+}
+
 // rate returns how many attempts were accepted in the last second.
 func (p *pace) rate(now unit.Instant) int64 {
 	p.roll(now)
-	left := max(paceWindow-now.Sub(p.begun), 0)
+	left := min(max(paceWindow-now.Sub(p.begun), 0), paceWindow)
 	return p.count + p.before*int64(left/time.Millisecond)/int64(paceWindow/time.Millisecond)
 }
 

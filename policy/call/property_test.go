@@ -115,8 +115,8 @@ func (h *history) fact(pick func(int) int, tells bool) {
 		}
 	}
 	switch kind {
-	case 1:
-		h.now = h.now.Add([]time.Duration{0, time.Millisecond, 7 * time.Millisecond, 3 * time.Second}[pick(4)])
+	case 1: // a clock that steps back is no excuse
+		h.now = h.now.Add([]time.Duration{-time.Millisecond, time.Millisecond, 7 * time.Millisecond, 3 * time.Second}[pick(4)])
 	case 2:
 		if tells {
 			if hedge, ok := c.flying[attempt]; ok && !c.left[attempt] {

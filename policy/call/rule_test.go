@@ -1,6 +1,7 @@
 package call
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -121,6 +122,19 @@ func TestAPushbackDoesNotStretchTheNextPause(t *testing.T) {
 	}
 	if longest <= 30*time.Millisecond || longest > 90*time.Millisecond {
 		t.Errorf("the longest second pause is %v, want up to three times the first, which was up to 30 ms", longest)
+	}
+}
+
+// An absurd pushback is obeyed as what it is: no retry, and no overflow into one at
+// once.
+func TestAnAbsurdPushbackIsNoRetry(t *testing.T) {
+	d := mustNew(t, Policy{Retries: 3, Budget: Budget{Off: true}, Backoff: Backoff{Base: time.Hour}})
+	var c Call
+	for _, deadline := range []unit.Instant{unit.Instant(1) << 62, second} {
+		d.Begin(second/2, &c, Request{Deadline: deadline})
+		if s := d.Ended(second/2, &c, 1, Outcome{Result: Refused, After: math.MaxInt64}); s.Do != GiveUp || s.After <= 0 {
+			t.Errorf("deadline %v: told %+v", deadline, s)
+		}
 	}
 }
 

@@ -60,12 +60,12 @@ func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
 	if int(c.tries) > d.policy.Retries || c.final || c.safety.fixed {
 		return d.fail(now, c, attempt)
 	}
-	pause := d.policy.Backoff.wait(int(c.tries), c.pause, c.after, &c.chance)
+	pause := d.policy.Backoff.pause(int(c.tries), c.pause, &c.chance)
 	rate := int64(0)
 	if c.busy {
 		rate = d.pace.rate(now)
 	}
-	at := max(now.Add(pause), d.pace.hold)
+	at := d.pace.after(now.Add(c.after), pause)
 	if rate > 0 {
 		at = max(at, d.pace.turn)
 	}
@@ -80,7 +80,7 @@ func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
 		c.busy = false // has its turn
 		d.pace.take(now, rate)
 	}
-	c.state, c.resumeAt, c.pause = paused, at, max(pause-c.after, 0)
+	c.state, c.resumeAt, c.pause = paused, at, pause
 	if at > now {
 		return Step{Next: c.next(now)}
 	}
@@ -94,7 +94,9 @@ func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
 // resume sends the retry that was paused for, unless the dependency has asked for
 // more time since, or the breaker has opened.
 func (d *Dependency) resume(now unit.Instant, c *Call) Step {
-	c.resumeAt = max(c.resumeAt, d.pace.hold)
+	if d.pace.hold > now {
+		c.resumeAt = d.pace.after(now, c.pause)
+	}
 	if c.busy { // nothing had been accepted yet when it was refused
 		if rate := d.pace.rate(now); rate > 0 {
 			c.busy = false
