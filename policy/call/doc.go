@@ -70,9 +70,10 @@
 //
 // What a refusal asks for is obeyed: no retry before it, and none at all if the call
 // has not that long. It also holds the retries and hedges of all other calls, until the
-// latest instant that any named; a shorter one shortens nothing, an answer to an attempt
-// that left since ends it. First attempts are not held, because one tenant's 429 must
-// not be everybody's: when to stop calling is for breaker and throttle.
+// latest instant that any named, and each pauses on top of it; a shorter one shortens
+// nothing, an answer to an attempt that left since ends it. First attempts are not
+// held, because one tenant's 429 must not be everybody's: when to stop calling is for
+// breaker and throttle.
 //
 // Calls that are refused together come back in turn, at the rate at which the
 // dependency was seen to accept in the last second. As a crowd they would be refused
