@@ -33,7 +33,7 @@
 // lookups that stop at their limit, what the service does by itself, senders that
 // come free, arrivals, guards that wake.
 //
-// A lookup costs about a third of a microsecond and no allocation once the run
+// A lookup costs about 0.7 microseconds, policy included, and no allocation once the run
 // has reached its size. Nothing here is safe for concurrent use; runs that share
 // nothing but Draws may be played at the same time.
 package store
