@@ -272,6 +272,7 @@ func TestNotBuiltNamesKeysThatExist(t *testing.T) {
 	})
 	for _, b := range notYet {
 		path, _, _ := strings.Cut(b.path, "=")
+		path = strings.ReplaceAll(path, "ladder.*.", "ladder.") // entries of a list have no names
 		if !known[strings.TrimSuffix(path, ".1")] {
 			t.Errorf("%s is no key of the format", b.path)
 		}

@@ -40,6 +40,7 @@ func decode(name string, data []byte, w world) (*Config, Errors) {
 	}
 	c := &Config{src: d.src}
 	d.value(root, reflect.ValueOf(c).Elem(), "")
+	d.fixedAnswers(c)
 	if d.nodes >= maxNodes {
 		return nil, d.errs[len(d.errs)-1:] // the last thing noticed; the rest is half a file
 	}

@@ -82,6 +82,9 @@ func (c *Config) WithDefaults() *Config {
 }
 
 func (k *Class) fill() {
+	for i := range k.Ladder {
+		k.Ladder[i].fill()
+	}
 	if k.Slots == (Slots{}) {
 		k.Slots.Fixed = defaultSlots
 	}

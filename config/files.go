@@ -23,6 +23,10 @@ func (c *Config) Files() []string {
 	var walk func(reflect.Value)
 	walk = func(v reflect.Value) {
 		switch {
+		case v.Type() == reflect.TypeFor[StaticRung]():
+			if s := v.Interface().(StaticRung); s.File != "" {
+				files = append(files, c.Beside(s.File))
+			}
 		case v.Type() == textType:
 			if path, ok := strings.CutPrefix(v.Interface().(Text).raw, "file:"); ok {
 				if !filepath.IsAbs(path) {

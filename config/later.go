@@ -3,25 +3,6 @@ package config
 // The types here belong to capabilities that come later; notyet.go says which. They
 // are part of the format so that a file written for them is understood today.
 
-// Rung is one cheaper answer: exactly one of its kinds.
-type Rung struct {
-	Name     string     `yaml:"name" doc:"What it is called in headers and metrics. Default: its kind, or the upstream's name."`
-	Cache    CacheRung  `yaml:"cache" doc:"An earlier answer of the primary."`
-	Upstream string     `yaml:"upstream" doc:"Name of another upstream."`
-	Static   StaticRung `yaml:"static" doc:"A fixed answer."`
-}
-
-// CacheRung is an earlier answer of the primary.
-type CacheRung struct {
-	TTL      Duration `yaml:"ttl" required:"true" doc:"How long it is fresh."`
-	StaleFor Duration `yaml:"stale_for" doc:"How much longer it may be used when nothing better can be had."`
-}
-
-// StaticRung is a fixed answer.
-type StaticRung struct {
-	File string `yaml:"file" required:"true" doc:"Its body; the type follows the name's ending."`
-}
-
 // Gap is how much worse the cheaper answer is: one of its ways.
 type Gap struct {
 	Expr    string             `yaml:"expr" doc:"A CEL expression that gives 0 to 1."`

@@ -12,6 +12,7 @@ import (
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/gateway/copies"
 	"github.com/spillway-dev/spillway/gateway/edge"
+	"github.com/spillway-dev/spillway/gateway/rungs"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/spread"
@@ -44,6 +45,9 @@ type exchange struct {
 	granted unit.Instant
 	named   bool // the caller named a deadline
 	secure  bool // it speaks TLS, to us or to a proxy that is trusted
+
+	partition string      // whose answers are its own, where the class keeps any
+	keep      *rungs.Copy // of the answer, while it passes; nil: it is not kept
 
 	*overdue
 	// The copy that is called; see upstream.
@@ -296,6 +300,11 @@ func (x *exchange) said(status int) []string {
 
 // markAnswer does so on its way through the proxy.
 func (x *exchange) markAnswer(res *http.Response) error {
+	if x.class.ladder != nil {
+		if err := x.look(res.StatusCode, res.Header, res.ContentLength); err != nil {
+			return err
+		}
+	}
 	x.mark(res.StatusCode, res.Header)
 	if x.upload != nil && x.in.ProtoMajor == 1 && !x.upload.complete() {
 		// What is left of the body would be read as the next request.
@@ -327,7 +336,13 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler) // nobody is there, and nothing must look like an answer
 		}
-		x.gateway.refuse(w, x.in, x.class, refused.Refusal)
+		if !x.instead(refused.Refusal, 0) {
+			x.gateway.refuse(w, x.in, x.class, refused.Refusal)
+		}
+		return
+	}
+	if replaced, ok := errors.AsType[*replacedError](err); ok {
+		x.replace(replaced)
 		return
 	}
 	why := reason.Failed
@@ -342,7 +357,10 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 	}
 	x.outcome = why
 	x.gateway.log.failed(x, err)
-	x.gateway.refuse(w, x.in, x.class, gate.Refusal{Reason: why, Class: x.class.name})
+	refused := gate.Refusal{Reason: why, Class: x.class.name}
+	if !x.instead(refused, 0) {
+		x.gateway.refuse(w, x.in, x.class, refused)
+	}
 }
 
 // complete gives the slot back once the upstream has said all it had to say;
@@ -358,6 +376,7 @@ func (x *exchange) complete() {
 
 // finish ends the handler's part, however it ended: return, panic, hijack.
 func (x *exchange) finish() {
+	x.keep.Drop()
 	if x.body != nil {
 		x.body.Close()
 	}

@@ -207,6 +207,7 @@ func (g *Gateway) Close() {
 	}
 	g.retire(nil)
 	g.hangups.close()
+	g.current.Load().closeKept()
 	g.stopRecording()
 	g.log.flush()
 }

@@ -46,6 +46,7 @@ type plan struct {
 	*generation
 	fresh   []*resource // whose gates are new
 	retired []*upstream // that nothing in the new generation uses
+	opened  []*keptFile // for its classes
 }
 
 // newGeneration makes the generation for a configuration that passed validation
@@ -88,7 +89,14 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		if r == nil {
 			return nil, fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
 		}
-		p.classes = append(p.classes, g.class(classes[c.Name], r, before))
+		k, err := g.class(classes[c.Name], r, before)
+		if err != nil {
+			return nil, err
+		}
+		p.classes = append(p.classes, k)
+	}
+	if err := p.openKept(before, cfg, g.log.Logger); err != nil {
+		return nil, err
 	}
 	p.retire(before)
 	return p, nil
@@ -131,15 +139,14 @@ func sameService(a, b config.Upstream) bool {
 
 // class returns the class for its configuration: the one there was, if all that
 // it is made of is as it was.
-func (g *Gateway) class(c config.Class, r *resource, before *generation) *class {
+func (g *Gateway) class(c config.Class, r *resource, before *generation) (k *class, err error) {
 	old := before.class(c.Name)
-	if old == nil {
-		return newClass(c, r.upstream, r.gate, nil)
+	if old != nil && old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
+		return old, nil
 	}
-	if old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
-		return old
-	}
-	return newClass(c, r.upstream, r.gate, old)
+	k = newClass(c, r.upstream, r.gate, old)
+	k.ladder, err = newLadder(&c, old)
+	return k, err
 }
 
 // retire finds the upstreams that were in use and are no more.
@@ -156,6 +163,7 @@ func (p *plan) discard() {
 	for _, r := range p.fresh {
 		r.gate.Close()
 	}
+	p.forgetKept()
 }
 
 // adopt puts a planned generation into force. What runs keeps what it has. It
@@ -179,6 +187,7 @@ func (g *Gateway) adopt(p *plan) error {
 				keepOperation(old, c)
 			}
 			c.recorded = g.recorder.Class(c.name)
+			c.ladder.begin(c)
 		}
 	}
 	for _, r := range p.fresh {
@@ -190,6 +199,7 @@ func (g *Gateway) adopt(p *plan) error {
 		}
 	}
 	g.current.Store(p.generation)
+	p.stopKeeping(before)
 	g.trusts(p.trust, before.believed())
 	g.limit(p.cfg)
 	// From here on nothing new is offered to the classes that are gone but by

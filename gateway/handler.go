@@ -42,6 +42,11 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	ask := c.ask(r, named.left)
 	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
+	partition := ""
+	if c.ladder != nil {
+		ask.Timeout = c.ladder.inTime(c, ask.Timeout)
+		partition = partitionOf(&ask, who)
+	}
 	ask.OnOverdue = due.tell
 	ask.At = c.gate.Now()
 	ctx := r.Context()
@@ -64,7 +69,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 			g.unauthorized(w, r, refused, who)
 			return
 		}
-		g.refuse(w, r, c, refused)
+		if c.ladder == nil || !g.instead(w, r, c, c.ladder.ask(r, partition, who.secure(r)), refused, 0) {
+			g.refuse(w, r, c, refused)
+		}
 		return
 	}
 	granted := permit.Granted()
@@ -77,7 +84,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		permit: permit, overdue: due,
 		offered: ask.At, granted: granted, named: named.left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
-		secure: who.secure(r),
+		secure: who.secure(r), partition: partition,
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

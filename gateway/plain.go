@@ -41,6 +41,12 @@ func (x *exchange) servePlain(body []byte) {
 		x.failed(x.w, x.in, err)
 		return
 	}
+	if x.class.ladder != nil {
+		if err := x.look(a.Status, x.headerOf(a), a.Length); err != nil {
+			x.failed(x.w, x.in, err)
+			return
+		}
+	}
 	x.begin(&x.hold, false)
 	if err := x.pass(a); err != nil {
 		panic(http.ErrAbortHandler) // half an answer must not look like one

@@ -37,6 +37,11 @@ func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, c *class, refus
 // the body is not taken for another request.
 func (g *Gateway) decline(w http.ResponseWriter, r *http.Request, answer func()) {
 	g.own(w.Header(), r)
+	g.deliver(w, r, answer)
+}
+
+// deliver is decline for an answer that says itself who may read it.
+func (g *Gateway) deliver(w http.ResponseWriter, r *http.Request, answer func()) {
 	if !unread(r) {
 		answer()
 		return

@@ -77,6 +77,7 @@ func (s sink) answered(resource string, c *boundary.ClassState, seen *Class) {
 			s.add(&answered, float64(passed), resource, c.Name, why.String(), rungPrimary)
 			n -= passed
 		}
+		n = s.below(resource, c, seen, why, n)
 		s.add(&answered, float64(n), resource, c.Name, why.String(), rungOf(why))
 	}
 }

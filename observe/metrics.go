@@ -80,6 +80,8 @@ type Class struct {
 	// Passed counts the failures that the upstream itself answered and that
 	// were passed on: reason failed, rung primary.
 	Passed atomic.Int64
+	// Rungs counts what the cheaper rungs answered.
+	Rungs Rungs
 }
 
 // New returns metrics without any source, registered.

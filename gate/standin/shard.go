@@ -229,9 +229,10 @@ func (h *shard[T]) mark(i int32) {
 	}
 }
 
-func (h *shard[T]) changed(to []Change[T], most int, now time.Duration) []Change[T] {
+func (h *shard[T]) changed(to []Change[T], most int, epoch time.Time) []Change[T] {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	now := time.Since(epoch)
 	n := min(most, len(h.dirty))
 	for _, i := range h.dirty[:n] {
 		p := &h.places[i]
@@ -240,7 +241,7 @@ func (h *shard[T]) changed(to []Change[T], most int, now time.Duration) []Change
 			continue
 		}
 		gone := p.gone || h.old(p, now)
-		to = append(to, Change[T]{Key: p.key, Value: p.value, Age: max(now-p.at, 0), Gone: gone})
+		to = append(to, Change[T]{Key: p.key, Value: p.value, At: epoch.Add(p.at), Gone: gone})
 		if p.gone {
 			h.remove(i)
 		}

@@ -133,18 +133,18 @@ func (s *Store[T]) Get(key string) (v T, age time.Duration, ok bool) {
 // Delete forgets the answer for a key.
 func (s *Store[T]) Delete(key string) { s.of(key).delete(key, s.now()) }
 
-// Restore adds an entry that a file kept, unless a newer one is there or there is no
-// room: it evicts nothing. It reports whether there was room.
-func (s *Store[T]) Restore(key string, v T, age time.Duration) bool {
-	return s.of(key).restore(key, v, s.weight(key, v), s.now()-max(age, 0))
+// Restore adds an entry that a file kept, put at that moment, unless one is there or
+// there is no room: it evicts nothing. It reports whether there was room.
+func (s *Store[T]) Restore(key string, v T, at time.Time) bool {
+	return s.of(key).restore(key, v, s.weight(key, v), min(at.Sub(s.epoch), s.now()))
 }
 
 // Change is an entry that was put or deleted.
 type Change[T any] struct {
 	Key   string
 	Value T
-	Age   time.Duration
-	Gone  bool // it was deleted, or is too old to be given
+	At    time.Time // when it was put, or deleted
+	Gone  bool      // it was deleted, or is too old to be given
 }
 
 // Changed appends the entries that changed since they were last taken, at most as
@@ -152,7 +152,7 @@ type Change[T any] struct {
 // in between is not among them. It is empty without Options.Journal.
 func (s *Store[T]) Changed(to []Change[T], most int) []Change[T] {
 	for i := range s.shards {
-		to = s.shards[i].changed(to, most, s.now())
+		to = s.shards[i].changed(to, most, s.epoch)
 	}
 	return to
 }

@@ -46,6 +46,7 @@ type File struct {
 
 	mu     sync.Mutex // held by whoever uses db
 	db     *sqlite3.Conn
+	now    time.Time // one for all stores, or what came first might seem to come last
 	kept   []keeper
 	closed bool
 
@@ -78,6 +79,7 @@ func Open(path string, o Options) (*File, error) {
 
 // begin finds out whose the file is, and makes it ours if it is nobody's.
 func (f *File) begin() error {
+	f.now = time.Now()
 	f.db.BusyTimeout(5 * time.Second)
 	id, err := f.number("PRAGMA application_id")
 	if err != nil {
@@ -189,6 +191,7 @@ func (f *File) Flush() error {
 }
 
 func (f *File) flush() error {
+	f.now = time.Now()
 	for _, k := range f.kept {
 		if err := k.write(f); err != nil {
 			return fmt.Errorf("%s: %w", f.path, explain(err))

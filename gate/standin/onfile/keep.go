@@ -31,8 +31,9 @@ func Keep[T any](f *File, name string, s *standin.Store[T], codec Codec[T]) erro
 	if f.closed {
 		return errors.New("the file is closed")
 	}
+	f.now = time.Now()
 	k := &kept[T]{name: name, store: s, codec: codec}
-	if err := k.load(f.db); err != nil {
+	if err := k.load(f); err != nil {
 		return fmt.Errorf("%s: %w", f.path, explain(err))
 	}
 	f.kept = append(f.kept, k)
@@ -47,15 +48,16 @@ func Forget[T any](f *File, s *standin.Store[T]) error {
 	for i, k := range f.kept {
 		if own, ok := k.(*kept[T]); ok && own.store == s {
 			f.kept = append(f.kept[:i:i], f.kept[i+1:]...)
+			f.now = time.Now()
 			return own.write(f)
 		}
 	}
 	return nil
 }
 
-func (k *kept[T]) load(db *sqlite3.Conn) error {
+func (k *kept[T]) load(f *File) error {
 	limits := k.store.Limits()
-	s, _, err := db.Prepare("SELECT key, at, value FROM entries WHERE store = ? AND length(value) <= ? ORDER BY at DESC LIMIT ?")
+	s, _, err := f.db.Prepare("SELECT key, at, value FROM entries WHERE store = ? AND length(value) <= ? ORDER BY at DESC LIMIT ?")
 	if err != nil {
 		return err
 	}
@@ -63,9 +65,8 @@ func (k *kept[T]) load(db *sqlite3.Conn) error {
 	if err := errors.Join(s.BindText(1, k.name), s.BindInt64(2, limits.Bytes), s.BindInt(3, limits.Entries)); err != nil {
 		return err
 	}
-	now := time.Now()
 	for s.Step() {
-		age := now.Sub(time.Unix(0, s.ColumnInt64(1)))
+		age := f.now.Sub(time.Unix(0, s.ColumnInt64(1)))
 		if age < 0 {
 			continue // the clock was set back: nobody knows how old it is
 		}
@@ -76,7 +77,7 @@ func (k *kept[T]) load(db *sqlite3.Conn) error {
 		if err != nil {
 			continue
 		}
-		if !k.store.Restore(string(s.ColumnRawBlob(0)), v, age) {
+		if !k.store.Restore(string(s.ColumnRawBlob(0)), v, f.now.Add(-age)) {
 			break
 		}
 	}
@@ -109,9 +110,8 @@ func (k *kept[T]) write(f *File) (err error) {
 		return err
 	}
 	defer drop.Close()
-	now := time.Now()
 	for i := range k.changes {
-		if err := k.change(&k.changes[i], now, put, drop); err != nil {
+		if err := k.change(&k.changes[i], f.now, put, drop); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func (k *kept[T]) write(f *File) (err error) {
 }
 
 func (k *kept[T]) change(c *standin.Change[T], now time.Time, put, drop *sqlite3.Stmt) error {
-	at := now.Add(-c.Age).UnixNano()
+	at := now.Add(c.At.Sub(now)).UnixNano() // by the wall clock of now, whatever it was then
 	if c.Gone {
 		return errors.Join(drop.BindText(1, k.name), drop.BindBlob(2, []byte(c.Key)), drop.BindInt64(3, at), drop.Exec())
 	}

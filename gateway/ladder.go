@@ -1,0 +1,204 @@
+package gateway
+
+import (
+	"net/http"
+	"net/textproto"
+	"time"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gateway/rungs"
+	"github.com/spillway-dev/spillway/gateway/wire"
+	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// ladder is a class's cheaper answers: what a request is told that is not served by
+// the primary, instead of a refusal. A class without any has none, and nothing is
+// done for it that would not be done anyway.
+type ladder struct {
+	*rungs.Ladder
+	cache   *rungs.Cache     // its rung of earlier answers; nil: it has none
+	earlier config.CacheRung // as that is configured
+	kept    *keptFile        // where that is kept over a restart; nil: nowhere
+	reserve time.Duration
+	seen    []*observe.Rung // by rung
+}
+
+// reserveDefault is kept back of the deadline where call.reserve says nothing, so that
+// a stand-in is there in time: ample for what is in memory, on a busy machine too.
+const reserveDefault = 2 * time.Millisecond
+
+// newLadder makes a class's cheaper answers, or nil if it has none. What before has
+// kept goes on where it is configured as it was.
+func newLadder(c *config.Class, before *class) (*ladder, error) {
+	if len(c.Ladder) == 0 {
+		return nil, nil
+	}
+	b := &ladder{reserve: c.Call.Reserve.D()}
+	if b.reserve == 0 {
+		b.reserve = reserveDefault
+	}
+	var list []rungs.Rung
+	for _, r := range c.Ladder {
+		next := rungs.Rung{Name: r.Name}
+		switch {
+		case r.Cache.TTL != 0:
+			b.earlier = r.Cache
+			if next.Cache = before.earlierAnswers(b.earlier); next.Cache == nil {
+				next.Cache = rungs.NewCache(cacheOf(b.earlier), b.earlier.File != "")
+			} else {
+				b.kept = before.ladder.kept
+			}
+			b.cache = next.Cache
+		default:
+			next.Static = &rungs.Static{Status: r.Static.Status, Type: rungs.TypeOf(r.Static.File), Body: []byte(r.Static.Body)}
+		}
+		list = append(list, next)
+	}
+	var err error
+	b.Ladder, err = rungs.New(list...)
+	return b, err
+}
+
+func cacheOf(c config.CacheRung) rungs.CacheConfig {
+	k := rungs.CacheConfig{
+		TTL: c.TTL.D(), StaleFor: c.StaleFor.D(), Override: c.Override.On(),
+		MaxBody: int64(c.MaxBytes), Memory: int64(c.Memory),
+	}
+	for _, name := range c.Ignore {
+		k.Ignore = append(k.Ignore, textproto.CanonicalMIMEHeaderKey(name))
+	}
+	return k
+}
+
+// inTime is what a request may take that is to be answered, if need be by a stand-in,
+// inside the time that it was given: a little less, at least half of it.
+func (l *ladder) inTime(c *class, named time.Duration) time.Duration {
+	if named == passed {
+		return named
+	}
+	if named == 0 {
+		named = c.cfg.Deadline.D()
+	}
+	named = min(named, c.cfg.MaxDeadline.D())
+	return named - min(l.reserve, named/2)
+}
+
+// partitionOf separates the callers whose answers are never another's: by tenant, and
+// by who they proved to be.
+func partitionOf(q *gate.Request, who *caller) string {
+	if who == nil || !who.identity.Verified() {
+		return q.Tenant
+	}
+	return q.Tenant + "\x00" + who.identity.Name
+}
+
+func (l *ladder) ask(r *http.Request, partition string, secure bool) *rungs.Ask {
+	return &rungs.Ask{Request: r, Partition: partition, Secure: secure}
+}
+
+// instead answers a request that was not served with what the best rung has, and
+// reports whether one had something. upstream is the status that the upstream
+// answered with, 0 if it did not.
+func (g *Gateway) instead(w http.ResponseWriter, r *http.Request, c *class, a *rungs.Ask, refused gate.Refusal, upstream int) bool {
+	s, rung, ok := c.ladder.Find(a, refused.Reason)
+	if !ok {
+		return false
+	}
+	g.account(r, c, refused)
+	g.give(w, r, c, &s, rung, upstream)
+	return true
+}
+
+// give writes a stand-in. Who may read an earlier answer is what that says itself.
+func (g *Gateway) give(w http.ResponseWriter, r *http.Request, c *class, s *rungs.Standin, rung, upstream int) {
+	c.ladder.seen[rung].Answered(s.Reason)
+	write := func() { s.Write(w, r, upstream) }
+	if s.Fixed() {
+		g.decline(w, r, write)
+		return
+	}
+	g.expose(w.Header(), r)
+	g.deliver(w, r, write)
+}
+
+// instead does so for an admitted request.
+func (x *exchange) instead(refused gate.Refusal, upstream int) bool {
+	return x.class.ladder != nil && x.gateway.instead(x.w, x.in, x.class, x.asked(), refused, upstream)
+}
+
+func (x *exchange) asked() *rungs.Ask { return x.class.ladder.ask(x.in, x.partition, x.secure) }
+
+// replacedError carries a stand-in past the proxy, in place of an error that the
+// upstream answered with.
+type replacedError struct {
+	rungs.Standin
+	rung   int
+	status int
+}
+
+func (e *replacedError) Error() string { return "the upstream's error is replaced" }
+
+// look takes in an answer of the upstream before it is passed on. If it is an error
+// for which a rung has something better, that is returned; else what it says of what
+// is kept is noted, and it may be kept itself.
+func (x *exchange) look(status int, h http.Header, length int64) error {
+	a := x.asked()
+	if rungs.Replaces(status) {
+		if s, rung, ok := x.class.ladder.Find(a, reason.Failed); ok {
+			return &replacedError{s, rung, status}
+		}
+	}
+	began := time.Now().Add(-x.class.gate.Now().Sub(x.granted))
+	x.keep = x.class.ladder.Learn(a, status, h, length, began)
+	return nil
+}
+
+// replace answers with a stand-in instead of the upstream's error. The slot is free
+// first: the upstream has said what it had to say.
+func (x *exchange) replace(e *replacedError) {
+	x.outcome = reason.Failed
+	if x.cancel != nil {
+		x.cancel(nil)
+	}
+	x.hold.rest()
+	x.complete()
+	x.gateway.account(x.in, x.class, gate.Refusal{Reason: reason.Failed, Class: x.class.name})
+	x.gateway.give(x.w, x.in, x.class, &e.Standin, e.rung, e.status)
+}
+
+// restFor is how long the rest of an error is waited for, to use its connection again:
+// an upstream that is failing has no need of more of them.
+const restFor = 2 * time.Millisecond
+
+// rest reads what is left of an answer that nobody wants, if it is there, and gives
+// the connection up.
+func (h *hold) rest() {
+	if c := h.conn; c != nil && c.Ready() {
+		c.SetReadDeadline(time.Now().Add(restFor))
+		if discardAll(c) {
+			c.SetReadDeadline(time.Time{})
+		}
+	}
+	h.Close()
+}
+
+// headerOf is the header of a plain call's answer, without what is between
+// neighbours. It shares its text.
+func (x *exchange) headerOf(a wire.Answer) http.Header {
+	h := make(http.Header, len(a.Fields))
+	var connection []string
+	for _, f := range a.Fields {
+		if f.Is("Connection") {
+			connection = append(connection, f.Value)
+		}
+	}
+	for _, f := range a.Fields {
+		if !wire.HopByHop(f.Name) && (connection == nil || !wire.Named(connection, f.Name)) {
+			name := textproto.CanonicalMIMEHeaderKey(f.Name)
+			h[name] = append(h[name], f.Value)
+		}
+	}
+	return h
+}
