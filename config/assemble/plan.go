@@ -40,6 +40,7 @@ func planClass(c config.Class) plan.Class {
 		Call:        planCall(c.Call),
 		Cancel:      c.Abandoned.Cancel.On(),
 		HoldAtMost:  c.Abandoned.HoldAtMost.D(),
+		Order:       string(c.Order),
 		Posts:       slices.Contains(c.Match.Method, "POST") || slices.Contains(c.Match.Method, "PATCH"),
 		Expect:      plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
 	}

@@ -39,7 +39,7 @@ func TestEveryKeyOfACallReachesThePlan(t *testing.T) {
 	if !reflect.DeepEqual(c.Call, want) {
 		t.Errorf("\n got %+v\nwant %+v", c.Call, want)
 	}
-	if !c.Posts || !c.Cancel || c.HoldAtMost != 7*time.Second || !reflect.DeepEqual(c.Expect.CallersTimeouts, []time.Duration{2 * time.Second}) {
+	if c.Order != "adaptive" || !c.Posts || !c.Cancel || c.HoldAtMost != 7*time.Second || !reflect.DeepEqual(c.Expect.CallersTimeouts, []time.Duration{2 * time.Second}) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -92,8 +92,8 @@ func ExampleWriteText() {
 	//   recovery_s                          never  waiting / (sustainable - expected) = 12 / (6/s - 10/s)
 	//                                              if: after 10 s without an answer; the queue is
 	//                                              spillway's: what expired is never run, the rest is at
-	//                                              most the bounds; with order adaptive new requests are
-	//                                              served at once meanwhile
+	//                                              most the bounds; new requests are served at once
+	//                                              meanwhile, as the order is not fifo
 	//   recovery_in_order_s                 never  attempts x expected x (outage - limit) / (sustainable -
 	//                                              attempts x expected), limit 4 s
 	//                                              if: the same outage where a queue runs all in the order

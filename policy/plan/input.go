@@ -69,6 +69,8 @@ type Class struct {
 	// how long such work keeps it otherwise.
 	Cancel     bool
 	HoldAtMost time.Duration
+	// Order is the config's word for who is next: fifo, lifo, adaptive; "" is adaptive.
+	Order string
 	// Posts: the class is said to take POST or PATCH, which may not run twice.
 	Posts bool
 	// Measured is what its calls took, where that is known.

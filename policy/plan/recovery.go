@@ -68,13 +68,23 @@ func (m *maker) planRecovery(u *upstream, out *UpstreamPlan, fs *figures, sustai
 		out.RecoveryS = fs.add("recovery_s", Recovery(waiting, expected, sustainable), "s",
 			fmt.Sprintf("waiting / (sustainable - expected) = %s / (%s - %s)", num(waiting), rate(sustainable), rate(expected)),
 			fmt.Sprintf("after %s without an answer; the queue is spillway's: what expired is never run, the rest is at most the bounds; "+
-				"with order adaptive new requests are served at once meanwhile%s", dur(m.outage), hangs))
+				"%s%s", dur(m.outage), u.orderWords(), hangs))
 	} else {
 		out.RecoveryS = fs.add("recovery_s", inOrder, "s", "recovery_in_order_s", "the queue is the upstream's own: "+where)
 	}
 	out.RecoveryInOrderS = fs.add("recovery_in_order_s", inOrder, "s",
 		fmt.Sprintf("attempts x expected x (outage - limit) / (sustainable - attempts x expected), limit %s", dur(limit)),
 		"the same outage where a queue runs all in the order it came, the dead too; until its head is younger than the limit all is tried again")
+}
+
+// orderWords says how new requests fare while the rest is worked off.
+func (u *upstream) orderWords() string {
+	for _, c := range u.classes {
+		if c.Order == "fifo" {
+			return "with order fifo new requests wait behind it meanwhile, adaptive would serve them at once"
+		}
+	}
+	return "new requests are served at once meanwhile, as the order is not fifo"
 }
 
 // waitingAfter is what still stands in the classes' rooms when an outage ends: what

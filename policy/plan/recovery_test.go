@@ -126,7 +126,12 @@ func TestTheOrderOfTheQueueMattersMoreThanTheBudget(t *testing.T) {
 	if u = plan.Make(in).Upstreams["u"]; math.Abs(float64(u.RecoveryS)-1.4) > 1e-9 || u.OutageS != 0.1 {
 		t.Errorf("after %v s %v s, want 28 / (300 - 280)", u.OutageS, u.RecoveryS)
 	}
+	in.Classes[0].Order = "fifo"
+	u = plan.Make(in).Upstreams["u"]
 	for _, f := range u.Figures {
+		if f.Name == "recovery_s" && !strings.Contains(f.Assumption, "with order fifo new requests wait behind it") {
+			t.Errorf("the order is fifo, and: %s", f.Assumption)
+		}
 		if strings.HasPrefix(f.Name, "recovery") && (f.Formula == "" || f.Assumption == "") {
 			t.Errorf("%+v", f)
 		}
