@@ -31,13 +31,6 @@ func (b *Backoff) pause(n int, before time.Duration, c *chance.Source) time.Dura
 	return d
 }
 
-// wait is the pause before retry n where the dependency asked for so long. It is
-// obeyed in full; the pause comes on top, because all who were turned away
-// together were told the same.
-func (b *Backoff) wait(n int, before, asked time.Duration, c *chance.Source) time.Duration {
-	return min(max(asked, 0), longest) + b.pause(n, before, c)
-}
-
 // longest bounds what has no bound of its own, so that nothing overflows when
 // it is added to what a server asked for: 73 years.
 const longest = time.Duration(1) << 61

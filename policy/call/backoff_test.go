@@ -59,7 +59,6 @@ func TestNoPauseIsNegativeOrAboveItsCap(t *testing.T) {
 			Max:    time.Duration(rapid.Int64().Draw(t, "max")),
 			Jitter: Jitter(rapid.IntRange(0, int(NoJitter)).Draw(t, "jitter")),
 		}
-		asked := time.Duration(rapid.Int64().Draw(t, "asked"))
 		dice := chance.New(rapid.Uint64().Draw(t, "seed"))
 		var before time.Duration
 		for n := 1; n <= RetriesMax; n++ {
@@ -67,28 +66,6 @@ func TestNoPauseIsNegativeOrAboveItsCap(t *testing.T) {
 			if before < 0 || b.Max > 0 && before > b.Max {
 				t.Fatalf("retry %d pauses %v", n, before)
 			}
-			if d := b.wait(n, before, asked, &dice); d < min(max(asked, 0), longest) {
-				t.Fatalf("retry %d waits %v; the dependency asked for %v", n, d, asked)
-			}
 		}
 	})
-}
-
-// All were told the same second. They come in it, and not in one instant.
-func TestThoseWhoWereToldTheSameDoNotComeTogether(t *testing.T) {
-	b := Backoff{Base: 100 * ms}
-	dice := chance.New(1)
-	seen := map[time.Duration]int{}
-	for range 1000 {
-		d := b.wait(1, 0, time.Second, &dice)
-		if d < time.Second || d > time.Second+100*ms {
-			t.Fatalf("waits %v; want 1 s to 1.1 s", d)
-		}
-		seen[d/ms]++
-	}
-	for d, n := range seen {
-		if n > 40 {
-			t.Errorf("%d of 1,000 come in millisecond %d", n, d)
-		}
-	}
 }

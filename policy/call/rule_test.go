@@ -138,6 +138,31 @@ func TestAnAbsurdPushbackIsNoRetry(t *testing.T) {
 	}
 }
 
+// All were told the same second, or are held by it. They come after it, and not in
+// one instant.
+func TestThoseWhoWereToldTheSameDoNotComeTogether(t *testing.T) {
+	d := mustNew(t, Policy{Retries: 1, Budget: Budget{Off: true}, Backoff: Backoff{Base: 100 * ms}})
+	seen := map[unit.Instant]int{}
+	for i := range 1000 {
+		o := Outcome{Result: Refused, After: time.Second}
+		if i%2 == 1 {
+			o = Outcome{Result: Unsent}
+		}
+		var c Call
+		d.Begin(0, &c, Request{Deadline: unit.Never})
+		at := d.Ended(0, &c, 1, o).Next
+		if at < second || at > second+milli(100) {
+			t.Fatalf("comes at %v; want 1 s to 1.1 s", at)
+		}
+		seen[at/milli(1)]++
+	}
+	for at, n := range seen {
+		if n > 40 {
+			t.Errorf("%d of 1,000 come in millisecond %d", n, at)
+		}
+	}
+}
+
 // A driver that forgets a call and begins another in its place has done wrong, and
 // takes nothing from anybody else for it.
 func TestAForgottenCallGivesBackWhatItHeld(t *testing.T) {

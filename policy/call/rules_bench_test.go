@@ -40,7 +40,7 @@ func BenchmarkRules(b *testing.B) {
 	})
 
 	backoff := Backoff{Base: ms, Max: time.Second}
-	bench("backoff, full jitter", func(now unit.Instant) { backoff.wait(int(now>>12)%10, 0, 0, &dice) })
+	bench("backoff, full jitter", func(now unit.Instant) { backoff.pause(int(now>>12)%10, 0, &dice) })
 
 	off := newBreaker(Breaker{})
 	bench("breaker, off", func(now unit.Instant) {
@@ -96,7 +96,7 @@ func TestNoRuleAllocates(t *testing.T) {
 	get := h.Get
 	var now unit.Instant
 	if n := testing.AllocsPerRun(10_000, func() {
-		now += unit.Instant(back.wait(1, 0, 0, &dice))
+		now += unit.Instant(back.pause(1, 0, &dice))
 		b.began(now)
 		if b.reserve(now) {
 			b.spend(now)
