@@ -7,7 +7,8 @@ import (
 )
 
 // alarm is the one timer of a call with a hedge armed. It outlives the call in a pool;
-// one that rings late finds no call, or another's that is not due, and does nothing.
+// one that rings for a call that has ended finds none, or another that is not due, and
+// does nothing.
 type alarm struct {
 	caller *Caller
 	timer  *time.Timer
@@ -34,12 +35,10 @@ func (a *alarm) set(now, next unit.Instant) {
 	a.timer.Reset(d)
 }
 
-// off silences it for good, and gives it back. The caller holds mu.
+// off takes the call from it, and gives it back. It is left to ring: under load that
+// spares the next call, which is due later, setting it. The caller holds mu.
 func (a *alarm) off() {
-	if a.at != unit.Never {
-		a.timer.Stop()
-	}
-	a.of, a.at = nil, unit.Never
+	a.of = nil
 	a.caller.alarms.Put(a)
 }
 
@@ -47,18 +46,19 @@ func (a *alarm) ring() {
 	c := a.caller
 	c.mu.Lock()
 	x := a.of
+	a.at = unit.Never
 	if x == nil {
 		c.mu.Unlock()
 		return
 	}
 	now := c.Now()
-	a.at = unit.Never
-	if now < x.call.next {
-		a.set(now, x.call.next)
+	if next := x.call.step.Next; now < next {
+		a.set(now, next)
 		c.mu.Unlock()
 		return
 	}
-	todo := x.take(now, x.call.noted(c.dependency.Passed(now, &x.call.state)))
+	x.call.passed(now)
+	todo := x.take(now)
 	c.mu.Unlock()
 	x.carryOut(&todo)
 }

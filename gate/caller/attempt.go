@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"time"
 
-	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -17,31 +16,32 @@ type Attempt struct {
 	// Hedge: another attempt is in flight beside it.
 	Hedge bool
 
-	call  *Call
-	use   uint32
-	limit unit.Instant
+	caller *Caller
+	call   *Call
+	use    uint32
+	limit  unit.Instant
 }
 
-func (x *Call) attempt(s call.Step) Attempt {
-	return Attempt{Number: int(s.Attempt), Hedge: s.Hedge, call: x, use: x.use, limit: s.Limit}
+func (x *Call) attempt(n uint16, hedge bool, limit unit.Instant) Attempt {
+	return Attempt{Number: int(n), Hedge: hedge, caller: x.caller, call: x, use: x.use, limit: limit}
 }
 
 // Limit returns when the attempt is to be answered, and whether there is a limit. It
 // is what travels down as the deadline.
 func (a Attempt) Limit() (time.Time, bool) {
-	if a.call == nil || a.limit == unit.Never {
+	if a.caller == nil || a.limit == unit.Never {
 		return time.Time{}, false
 	}
-	return a.call.caller.time(a.limit), true
+	return a.caller.time(a.limit), true
 }
 
 // Left returns what is left until the limit, less than 0 once it has passed, and
 // whether there is a limit.
 func (a Attempt) Left() (time.Duration, bool) {
-	if a.call == nil || a.limit == unit.Never {
+	if a.caller == nil || a.limit == unit.Never {
 		return 0, false
 	}
-	return a.limit.Sub(a.call.caller.Now()), true
+	return a.limit.Sub(a.caller.Now()), true
 }
 
 // Key returns the idempotency key of the call, the same for all its attempts: the
@@ -90,16 +90,15 @@ func (a Attempt) Fix() {
 
 // enter takes the caller's lock if the call is still the attempt's own.
 func (a Attempt) enter() bool {
-	if a.call == nil {
+	if a.caller == nil {
 		return false
 	}
-	c := a.call.caller
-	c.mu.Lock()
+	a.caller.mu.Lock()
 	if a.call.use != a.use {
-		c.mu.Unlock()
+		a.caller.mu.Unlock()
 		return false
 	}
 	return true
 }
 
-func (a Attempt) leave() { a.call.caller.mu.Unlock() }
+func (a Attempt) leave() { a.caller.mu.Unlock() }

@@ -25,9 +25,9 @@ type Call struct {
 
 	// What follows is guarded by the caller's mu.
 	state    call.Call
+	step     call.Step // the latest
 	deadline unit.Instant
 	limit    unit.Instant // of the latest try
-	next     unit.Instant // when the machine is to be asked again
 	flying   [2]uint16    // attempts that have neither ended nor been cut off; 0: none
 	last     error        // what the latest failed attempt said
 	key      string
@@ -41,31 +41,33 @@ func (x *Call) Begin(ctx context.Context, c *Caller, r Request) call.Step {
 	due, _ := c.deadline(ctx, now, r.Timeout)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return x.begin(now, due, c, &r)
+	x.begin(now, due, c, &r)
+	return x.step
 }
 
-func (x *Call) begin(now, deadline unit.Instant, c *Caller, r *Request) call.Step {
+func (x *Call) begin(now, deadline unit.Instant, c *Caller, r *Request) {
 	x.caller, x.deadline, x.limit, x.flying = c, deadline, unit.Never, [2]uint16{}
 	x.last, x.key, x.tried = nil, r.Key, 0
 	x.use++
-	return x.noted(c.dependency.Begin(now, &x.state, r.policy(deadline)))
+	x.step = c.dependency.Begin(now, &x.state, r.policy(deadline))
+	x.note()
 }
 
-// noted keeps of a step what later facts need.
-func (x *Call) noted(s call.Step) call.Step {
-	for _, n := range s.Cancel {
-		x.land(n)
+// note keeps of the latest step what later facts need.
+func (x *Call) note() {
+	if x.step.Cancel != (call.Set{}) {
+		x.land(x.step.Cancel[0])
+		x.land(x.step.Cancel[1])
 	}
-	x.next = s.Next
-	if s.Do == call.Send {
-		x.limit = s.Limit
-		if x.flying[0] == 0 {
-			x.flying[0] = s.Attempt
-		} else {
-			x.flying[1] = s.Attempt
-		}
+	if x.step.Do != call.Send {
+		return
 	}
-	return s
+	x.limit = x.step.Limit
+	if x.flying[0] == 0 {
+		x.flying[0] = x.step.Attempt
+	} else {
+		x.flying[1] = x.step.Attempt
+	}
 }
 
 // land takes an attempt out of those in flight.
@@ -92,27 +94,29 @@ func (x *Call) Ended(attempt uint16, o call.Outcome) call.Step {
 	now := x.caller.Now()
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
-	return x.ended(now, attempt, o, nil)
+	x.ended(now, attempt, o, nil)
+	return x.step
 }
 
 // ended reports the end to the machine. An answer in hand is an answer, also if it
 // comes late and nobody has said so yet; a failure after the limit is that limit's.
-func (x *Call) ended(now unit.Instant, attempt uint16, o call.Outcome, err error) call.Step {
+func (x *Call) ended(now unit.Instant, attempt uint16, o call.Outcome, err error) {
 	d := x.caller.dependency
 	if !x.land(attempt) {
 		d.Ended(now, &x.state, attempt, o)
-		return call.Step{Next: x.next}
+		x.step = call.Step{Next: x.step.Next}
+		return
 	}
-	answered := o.Result == call.OK || o.Result == call.Neutral
-	if !answered {
+	if o.Result != call.OK && o.Result != call.Neutral {
 		x.last = err
+		if now >= x.limit {
+			x.passed(now)
+			d.Ended(now, &x.state, attempt, o) // it has been cut off
+			return
+		}
 	}
-	if now >= x.limit && !answered {
-		s := x.noted(d.Passed(now, &x.state))
-		d.Ended(now, &x.state, attempt, o) // it has been cut off
-		return s
-	}
-	return x.noted(d.Ended(now, &x.state, attempt, o))
+	x.step = d.Ended(now, &x.state, attempt, o)
+	x.note()
 }
 
 // Passed reports that the latest Step's Next has come.
@@ -120,7 +124,13 @@ func (x *Call) Passed() call.Step {
 	now := x.caller.Now()
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
-	return x.noted(x.caller.dependency.Passed(now, &x.state))
+	x.passed(now)
+	return x.step
+}
+
+func (x *Call) passed(now unit.Instant) {
+	x.step = x.caller.dependency.Passed(now, &x.state)
+	x.note()
 }
 
 // Left reports that whoever wanted the answer has gone.
@@ -128,7 +138,25 @@ func (x *Call) Left() call.Step {
 	now := x.caller.Now()
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
-	return x.noted(x.caller.dependency.Left(now, &x.state))
+	x.left(now)
+	return x.step
+}
+
+func (x *Call) left(now unit.Instant) {
+	x.step = x.caller.dependency.Left(now, &x.state)
+	x.note()
+}
+
+// gone reports that the caller's context has ended. If that was its deadline the
+// call has timed out, else whoever wanted its answer has left.
+func (x *Call) gone(now unit.Instant, err error) {
+	if x.deadline != unit.Never && errors.Is(err, context.DeadlineExceeded) {
+		x.passed(max(now, x.deadline))
+		if x.step.Do == call.GiveUp {
+			return
+		}
+	}
+	x.left(now)
 }
 
 // Fix says that the call cannot be sent again from now on: what it sends has outgrown
@@ -143,17 +171,5 @@ func (x *Call) Fix() {
 func (x *Call) Attempt(s call.Step) Attempt {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
-	return x.attempt(s)
-}
-
-// gone reports that the caller's context has ended. If that was its deadline the
-// call has timed out, else whoever wanted its answer has left.
-func (x *Call) gone(now unit.Instant, err error) call.Step {
-	d := x.caller.dependency
-	if x.deadline != unit.Never && errors.Is(err, context.DeadlineExceeded) {
-		if s := d.Passed(max(now, x.deadline), &x.state); s.Do == call.GiveUp {
-			return x.noted(s)
-		}
-	}
-	return x.noted(d.Left(now, &x.state))
+	return x.attempt(s.Attempt, s.Hedge, s.Limit)
 }

@@ -22,6 +22,7 @@ type Caller struct {
 	// The pools are the caller's own, for what has to do with time may not leave a
 	// synctest bubble.
 	calls  sync.Pool // of *Call
+	runs   sync.Pool // of *run[T], of whatever T was last
 	alarms sync.Pool // of *alarm
 
 	// mu guards the machine, and of every call what says so. It is held for one

@@ -19,14 +19,14 @@ type contest struct {
 	alarm *alarm // nil once the call is over
 
 	flights [2]*flight    // in flight
-	first   flight        // here, so that it is no allocation
-	home    call.Step     // a Send that is to be made at home
+	home    pending       // what is to be made at home
 	ready   chan struct{} // home waits until it is closed
+	hedged  bool          // an attempt was made beside home
 
 	over   bool
-	end    call.Step
+	last   uint16   // the attempt with which it ended, 0: none
 	failed *Failure // of a GiveUp
-	winner *flight  // the attempt with which the call ended
+	winner *flight  // the attempt with which it ended, if it is held
 	raised *Panic   // by the hedge with which it did
 }
 
@@ -36,6 +36,12 @@ type flight struct {
 	attempt Attempt
 }
 
+// pending is an attempt to be made; 0: none.
+type pending struct {
+	attempt uint16
+	limit   unit.Instant
+}
+
 // todo is what is to be done once mu is free.
 type todo struct {
 	cut    [2]*flight
@@ -43,8 +49,10 @@ type todo struct {
 	beside *flight
 }
 
-// take does what a step says, as far as it can be done under mu, and returns the rest.
-func (x *contest) take(now unit.Instant, s call.Step) (t todo) {
+// take does what the latest step says, as far as it can be done under mu, and returns the
+// rest.
+func (x *contest) take(now unit.Instant) (t todo) {
+	s := &x.call.step
 	if s.Cancel != (call.Set{}) {
 		t.err = context.Canceled
 		if now >= x.call.limit {
@@ -56,23 +64,26 @@ func (x *contest) take(now unit.Instant, s call.Step) (t todo) {
 	}
 	switch {
 	case s.Do == call.Answer || s.Do == call.GiveUp:
-		x.finish(s)
+		x.finish()
 		return t
-	case s.Do == call.Send && !s.Hedge:
-		x.home = s
-		x.wake()
+	case s.Do == call.Send && s.Hedge:
+		x.hedged = true
+		t.beside = x.launch(now, s.Attempt, true, s.Limit)
 	case s.Do == call.Send:
-		t.beside = new(flight)
-		x.launch(now, t.beside, s)
+		x.home = pending{s.Attempt, s.Limit}
+		x.wake()
 	}
-	x.alarm.set(now, x.call.next)
+	x.alarm.set(now, s.Next)
 	return t
 }
 
-func (x *contest) finish(s call.Step) {
-	x.over, x.end, x.home = true, s, call.Step{}
-	if s.Do == call.GiveUp {
-		x.failed = x.call.failure(s)
+func (x *contest) finish() {
+	x.over, x.last, x.home = true, x.call.step.Attempt, pending{}
+	if x.call.step.Do == call.GiveUp {
+		x.failed = x.call.failure()
+	}
+	if !x.hedged {
+		x.call.use++ // nobody asks any more, and the contest may be another's next
 	}
 	x.alarm.off()
 	x.alarm = nil
@@ -88,14 +99,16 @@ func (x *contest) wake() {
 }
 
 // launch puts an attempt in flight.
-func (x *contest) launch(now unit.Instant, f *flight, s call.Step) {
-	f.parent, f.caller, f.limit, f.attempt = x.ctx, x.call.caller, s.Limit, x.call.attempt(s)
+func (x *contest) launch(now unit.Instant, n uint16, hedge bool, limit unit.Instant) *flight {
+	f := new(flight)
+	f.parent, f.caller, f.limit, f.attempt = x.ctx, x.call.caller, limit, x.call.attempt(n, hedge, limit)
 	if x.flights[0] == nil {
 		x.flights[0] = f
 	} else {
 		x.flights[1] = f
 	}
-	x.call.caller.dependency.Sent(now, &x.call.state, s.Attempt)
+	x.call.caller.dependency.Sent(now, &x.call.state, n)
+	return f
 }
 
 // landed takes an attempt out of those in flight.
@@ -109,7 +122,7 @@ func (x *contest) landed(attempt uint16) *flight {
 	return nil
 }
 
-// carryOut does what is left of a step. The contest's lock must be free.
+// carryOut does what is left of a step. The lock must be free.
 func (x *contest) carryOut(t *todo) {
 	for _, f := range t.cut {
 		if f != nil {
@@ -128,7 +141,8 @@ func (x *contest) begin(c *Caller, r *Request) *flight {
 	due, _ := c.deadline(x.ctx, now, r.Timeout)
 	c.mu.Lock()
 	x.alarm, a.of = a, x
-	x.take(now, x.call.begin(now, due, c, r)) // nothing is in flight that could be cut off
+	x.call.begin(now, due, c, r)
+	x.take(now) // nothing is in flight that could be cut off
 	f := x.pick(now)
 	c.mu.Unlock()
 	return f
@@ -136,22 +150,16 @@ func (x *contest) begin(c *Caller, r *Request) *flight {
 
 // pick returns what is to be made at home, or nil. The caller holds mu.
 func (x *contest) pick(now unit.Instant) *flight {
-	if x.home.Do != call.Send {
+	p := x.home
+	if p.attempt == 0 {
 		return nil
 	}
-	s := x.home
-	x.home = call.Step{}
-	f := &x.first
-	if f.attempt.Number != 0 {
-		f = new(flight)
-	}
-	x.launch(now, f, s)
-	return f
+	x.home = pending{}
+	return x.launch(now, p.attempt, false, p.limit)
 }
 
 // await waits for what is to be made at home next; nil: the call is over.
-func (x *contest) await() *flight {
-	c := x.call.caller
+func (x *contest) await(c *Caller) *flight {
 	for {
 		now := c.Now()
 		c.mu.Lock()
@@ -165,19 +173,19 @@ func (x *contest) await() *flight {
 		select {
 		case <-ready:
 		case <-x.ctx.Done():
-			x.leave()
+			x.leave(c)
 		}
 	}
 }
 
 // leave reports that the caller's context has ended.
-func (x *contest) leave() {
-	c := x.call.caller
+func (x *contest) leave(c *Caller) {
 	now := c.Now()
 	c.mu.Lock()
 	var t todo
 	if !x.over {
-		t = x.take(now, x.call.gone(now, x.ctx.Err()))
+		x.call.gone(now, x.ctx.Err())
+		t = x.take(now)
 	}
 	c.mu.Unlock()
 	x.carryOut(&t)
@@ -186,20 +194,18 @@ func (x *contest) leave() {
 // ended reports what an attempt came to, and says whether the call ends with it. The
 // caller holds mu.
 func (x *contest) ended(now unit.Instant, f *flight, o call.Outcome, err, left error) (last bool, t todo) {
+	if x.over {
+		return false, t // it was cut off, or never will be answered for
+	}
 	n := uint16(f.attempt.Number)
 	x.landed(n)
-	var s call.Step
-	if left != nil && !x.over {
+	if left != nil {
 		x.call.last = err
-		s = x.call.gone(now, left)
+		x.call.gone(now, left)
 	} else {
-		s = x.call.ended(now, n, o, err)
+		x.call.ended(now, n, o, err)
 	}
-	if x.over {
-		return false, t
-	}
-	t = x.take(now, s)
-	if x.over && x.end.Attempt == n {
+	if t = x.take(now); x.over && x.last == n {
 		x.winner = f
 	}
 	return x.winner == f, t

@@ -108,7 +108,7 @@ func TestChildrenCostNoGoroutine(t *testing.T) {
 			defer cancel()
 			child.Done()
 		}
-		if n := runtime.NumGoroutine(); n != before {
+		if n := runtime.NumGoroutine(); n > before { // others of the process may end meanwhile
 			t.Errorf("%d goroutines, %d before", n, before)
 		}
 	})

@@ -8,27 +8,25 @@ import (
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
-// direct makes a call whose attempts follow each other, all on the caller's goroutine.
+// direct makes a call whose attempts follow each other, all on the caller's goroutine,
+// which alone touches the latest step.
 func direct[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (v T, held Held, err error) {
 	x := c.calls.Get().(*Call)
-	step := x.start(ctx, c, r)
-	for step.Do == call.Send {
-		v, held, err = attempt(ctx, x, step, f)
-		step = x.came(ctx, step.Attempt, err)
-		if step.Do == call.Answer || step.Do == call.GiveUp && step.Attempt != 0 {
+	x.start(ctx, c, r)
+	for x.step.Do == call.Send {
+		n := x.step.Attempt
+		v, held, err = attempt(ctx, x, f)
+		if x.came(ctx, n, err); x.step.Do == call.Answer || x.step.Do == call.GiveUp && x.step.Attempt != 0 {
 			break
 		}
 		throwAway(v, err, held, discard)
 		v, held = *new(T), Held{}
-		if step.Do == call.Nothing {
-			step = x.pause(ctx, step)
+		if x.step.Do == call.Nothing {
+			x.pause(ctx)
 		}
 	}
-	if step.Do == call.GiveUp {
-		err = x.failure(step)
-	}
-	if held.ctx != nil {
-		held.ctx.lift()
+	if x.step.Do == call.GiveUp {
+		err = x.failure()
 	}
 	x.last = nil
 	c.calls.Put(x)
@@ -37,19 +35,20 @@ func direct[T any](ctx context.Context, c *Caller, r *Request, f func(context.Co
 
 // attempt makes one attempt. If f does not return, by a panic or by ending the
 // goroutine, the call ends here.
-func attempt[T any](ctx context.Context, x *Call, step call.Step, f func(context.Context, Attempt) (T, error)) (v T, held Held, err error) {
-	if step.Limit < x.outer {
-		held.ctx = &attemptContext{parent: ctx, caller: x.caller, limit: step.Limit, timed: true}
+func attempt[T any](ctx context.Context, x *Call, f func(context.Context, Attempt) (T, error)) (v T, held Held, err error) {
+	a := x.attempt(x.step.Attempt, false, x.step.Limit)
+	if a.limit < x.outer {
+		held.ctx = &attemptContext{parent: ctx, caller: x.caller, limit: a.limit, timed: true}
 		ctx = held.ctx
 	}
 	returned := false
 	defer func() {
 		if !returned {
 			held.Release()
-			x.abandon(step.Attempt)
+			x.abandon(uint16(a.Number))
 		}
 	}()
-	v, err = f(ctx, x.attempt(step))
+	v, err = f(ctx, a)
 	returned = true
 	return v, held, err
 }
@@ -61,74 +60,74 @@ func (x *Call) abandon(attempt uint16) {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	x.ended(now, attempt, call.Outcome{Result: call.Neutral}, nil)
-	x.caller.dependency.Left(now, &x.state) // unless it is over
+	x.left(now) // unless it is over
+	x.use++
 }
 
 // start begins the call and reports its first attempt sent.
-func (x *Call) start(ctx context.Context, c *Caller, r *Request) call.Step {
+func (x *Call) start(ctx context.Context, c *Caller, r *Request) {
 	now := c.Now()
 	due, outer := c.deadline(ctx, now, r.Timeout)
-	c.mu.Lock()
-	step := x.begin(now, due, c, r)
 	x.outer = outer
-	if step.Do == call.Send {
-		c.dependency.Sent(now, &x.state, step.Attempt)
-	}
+	c.mu.Lock()
+	x.begin(now, due, c, r)
+	x.proceed(now)
 	c.mu.Unlock()
-	return step
 }
 
-// came reports what an attempt came to, and of a retry that follows at once that it is
-// sent.
-func (x *Call) came(ctx context.Context, attempt uint16, err error) call.Step {
+// came reports what an attempt came to.
+func (x *Call) came(ctx context.Context, attempt uint16, err error) {
+	c := x.caller
 	var o call.Outcome
 	var left error
 	if err != nil {
-		o, left = x.caller.classify(err), ctx.Err()
+		o, left = c.classify(err), ctx.Err()
 	}
-	now := x.caller.Now()
-	x.caller.mu.Lock()
-	defer x.caller.mu.Unlock()
+	now := c.Now()
+	c.mu.Lock()
 	if left != nil {
 		x.last = err
-		return x.sending(now, x.gone(now, left))
+		x.gone(now, left)
+	} else {
+		x.ended(now, attempt, o, err)
 	}
-	return x.sending(now, x.ended(now, attempt, o, err))
+	x.proceed(now)
+	c.mu.Unlock()
 }
 
-// sending reports the attempt of a Send sent. With the call's end its attempts are no
-// longer of use: what is in the pool is the next call's. The caller holds mu.
-func (x *Call) sending(now unit.Instant, s call.Step) call.Step {
-	switch s.Do {
+// proceed does what there is to do of the latest step under mu: an attempt is sent now. With
+// the call's end its attempts are no longer of use: what is in the pool is the next call's.
+func (x *Call) proceed(now unit.Instant) {
+	switch x.step.Do {
 	case call.Send:
-		x.caller.dependency.Sent(now, &x.state, s.Attempt)
+		x.caller.dependency.Sent(now, &x.state, x.step.Attempt)
 	case call.Answer, call.GiveUp:
 		x.use++
 	}
-	return s
 }
 
 // pause waits until there is something to do.
-func (x *Call) pause(ctx context.Context, s call.Step) call.Step {
-	for s.Do == call.Nothing {
-		timer := time.NewTimer(s.Next.Sub(x.caller.Now()))
+func (x *Call) pause(ctx context.Context) {
+	for x.step.Do == call.Nothing {
+		timer := time.NewTimer(x.step.Next.Sub(x.caller.Now()))
 		select {
 		case <-timer.C:
-			s = x.resume(nil)
+			x.resume(nil)
 		case <-ctx.Done():
 			timer.Stop()
-			s = x.resume(ctx.Err())
+			x.resume(ctx.Err())
 		}
 	}
-	return s
 }
 
-func (x *Call) resume(left error) call.Step {
+func (x *Call) resume(left error) {
 	now := x.caller.Now()
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	if left != nil {
-		return x.sending(now, x.gone(now, left))
+		x.gone(now, left)
+	} else {
+		x.passed(now)
 	}
-	return x.sending(now, x.noted(x.caller.dependency.Passed(now, &x.state)))
+	x.proceed(now)
 }

@@ -11,7 +11,7 @@ import (
 // The package comment says where f runs. Its context, and whatever of its value
 // depends on it, ends when Do returns; see Hold for an answer that outlives it.
 func Do[T any](ctx context.Context, c *Caller, r Request, f func(context.Context, Attempt) (T, error)) (T, error) {
-	v, held, err := hold(ctx, c, &r, f, nil)
+	v, held, err := do(ctx, c, &r, f, nil)
 	held.Release()
 	return v, err
 }
@@ -26,7 +26,11 @@ func Do[T any](ctx context.Context, c *Caller, r Request, f func(context.Context
 // The value of an attempt that failed is returned beside the *Failure if the call ended
 // with it: an answer such as a 503, which is better than none.
 func Hold[T any](ctx context.Context, c *Caller, r Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (T, Held, error) {
-	return hold(ctx, c, &r, f, discard)
+	v, held, err := do(ctx, c, &r, f, discard)
+	if held.ctx != nil {
+		held.ctx.lift()
+	}
+	return v, held, err
 }
 
 // Held is the life of an attempt's context. The zero Held is nobody's.
@@ -39,7 +43,7 @@ func (h Held) Release() {
 	}
 }
 
-func hold[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (T, Held, error) {
+func do[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (T, Held, error) {
 	if c.hedges.Load() && r.twice() {
 		return race(ctx, c, r, f, discard)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -67,8 +66,8 @@ func (f *Failure) Unwrap() []error {
 
 // failure returns the error of a call that was given up. The caller holds mu, or the
 // call is over and nobody else's.
-func (x *Call) failure(s call.Step) *Failure {
-	return &Failure{Reason: s.Reason, RetryAfter: s.After, Attempts: x.state.Attempts(), Last: x.last}
+func (x *Call) failure() *Failure {
+	return &Failure{Reason: x.step.Reason, RetryAfter: x.step.After, Attempts: x.state.Attempts(), Last: x.last}
 }
 
 // Timeout reports whether time ran out, as net.Error does: http.Client and its callers

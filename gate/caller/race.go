@@ -20,26 +20,40 @@ type run[T any] struct {
 
 // race makes a call with a hedge armed.
 func race[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (v T, held Held, err error) {
-	x := &run[T]{f: f, discard: discard}
-	x.ctx, x.runner = ctx, x
+	x, ok := c.runs.Get().(*run[T])
+	if !ok {
+		x = new(run[T])
+	}
+	x.ctx, x.runner, x.f, x.discard = ctx, x, f, discard
 	for a := x.begin(c, r); a != nil; {
 		if v, err = x.atHome(a); x.settle(a, v, err) {
 			break
 		}
-		a = x.await()
+		a = x.await(c)
 	}
 	// The call is over: nothing that is read here is written any more.
 	if x.raised != nil {
 		panic(x.raised)
 	}
+	if v, err = x.value, x.err; x.failed != nil {
+		err = x.failed
+	}
 	if x.winner != nil {
 		held.ctx = &x.winner.attemptContext
-		held.ctx.lift()
 	}
-	if x.failed != nil {
-		return x.value, held, x.failed
+	if !x.hedged {
+		x.recycle(c)
 	}
-	return x.value, held, x.err
+	return v, held, err
+}
+
+// recycle gives the contest back for another call. Where nothing was ever in flight beside
+// home nobody else holds any of it but its Call, which tells its attempts from others'.
+func (x *run[T]) recycle(c *Caller) {
+	x.ctx, x.runner, x.flights, x.home = nil, nil, [2]*flight{}, pending{}
+	x.over, x.last, x.failed, x.winner = false, 0, nil, nil
+	x.f, x.discard, x.value, x.err = nil, nil, *new(T), nil
+	c.runs.Put(x)
 }
 
 // atHome makes an attempt on the caller's goroutine. If f does not return, the call
@@ -48,7 +62,7 @@ func (x *run[T]) atHome(a *flight) (v T, err error) {
 	returned := false
 	defer func() {
 		if !returned {
-			x.abort(a)
+			x.abandon(a, nil)
 		}
 	}()
 	v, err = x.f(a, a.attempt)
@@ -63,11 +77,14 @@ func (x *run[T]) runBeside(a *flight) {
 		if returned {
 			return
 		}
-		if p := recover(); p != nil {
-			x.panicked(a, &Panic{Value: p, Stack: debug.Stack()})
+		p := recover()
+		if p == nil {
+			x.settle(a, *new(T), &Error{call.Outcome{Result: call.Broken, Never: true}, errExited})
 			return
 		}
-		x.settle(a, *new(T), &Error{call.Outcome{Result: call.Broken, Never: true}, errExited})
+		if raised := (&Panic{Value: p, Stack: debug.Stack()}); !x.abandon(a, raised) {
+			x.call.caller.onPanic(raised.Value, raised.Stack) // home has gone
+		}
 	}()
 	v, err := x.f(a, a.attempt)
 	returned = true
@@ -77,7 +94,7 @@ func (x *run[T]) runBeside(a *flight) {
 // settle reports what an attempt returned. What the call does not end with is thrown
 // away.
 func (x *run[T]) settle(a *flight, v T, err error) (last bool) {
-	c := x.call.caller
+	c := a.caller
 	var o call.Outcome
 	var left error
 	if err != nil {
@@ -97,21 +114,11 @@ func (x *run[T]) settle(a *flight, v T, err error) (last bool) {
 	return last
 }
 
-// panicked ends the call with the panic of a hedge, which home raises again, unless it
-// is over.
-func (x *contest) panicked(a *flight, p *Panic) {
-	if !x.abandon(a, p) {
-		x.call.caller.onPanic(p.Value, p.Stack)
-	}
-}
-
-// abort ends the call of an attempt at home that does not return.
-func (x *contest) abort(a *flight) { x.abandon(a, nil) }
-
 // abandon ends the call with an attempt that did not return, which says nothing of the
-// dependency, and reports whether it was not over before.
+// dependency, and reports whether it was not over before. Home raises the panic of a
+// hedge again.
 func (x *contest) abandon(a *flight, p *Panic) (ours bool) {
-	c := x.call.caller
+	c := a.caller
 	now := c.Now()
 	c.mu.Lock()
 	ours = !x.over
@@ -120,7 +127,8 @@ func (x *contest) abandon(a *flight, p *Panic) (ours bool) {
 	if ours {
 		x.raised = p
 		if !x.over { // others are in flight, or to follow
-			rest = x.take(now, x.call.noted(c.dependency.Left(now, &x.call.state)))
+			x.call.left(now)
+			rest = x.take(now)
 		}
 	}
 	c.mu.Unlock()
