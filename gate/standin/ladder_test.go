@@ -23,8 +23,7 @@ func rig(t *testing.T) (*Ladder[float64], *Store[float64]) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Put("known", 0.9)
-	time.Sleep(time.Minute)
+	s.PutAged("known", 0.9, time.Minute)
 	return l, s
 }
 
