@@ -12,7 +12,7 @@ import (
 )
 
 func newPlan() *cobra.Command {
-	var path string
+	var path, page string
 	var rate float64
 	var outage time.Duration
 	var measured measurements
@@ -27,6 +27,7 @@ in plain words. Every figure stands beside its formula and the assumption that i
 		Example: `  spillway plan -c spillway.yaml
   spillway plan -c spillway.yaml --rate 450 --json
   spillway plan -c spillway.yaml --rate 450 --outage 1m              # what if it stands still for a minute?
+  spillway plan -c spillway.yaml --rate 450 --report plan.html       # with a plot of where the queue goes
   spillway plan -c spillway.yaml --latency traffic.rec               # timeouts from what serve --record wrote
   spillway plan -c spillway.yaml --latency times.txt --class score --false-timeouts 1%`,
 		Args: cobra.NoArgs,
@@ -50,6 +51,12 @@ in plain words. Every figure stands beside its formula and the assumption that i
 				}
 			}
 			p := plan.Make(in)
+			if page != "" {
+				if err := planPage(p, digest(meta(), path)).WriteFile(page); err != nil {
+					return failed(err)
+				}
+				fmt.Fprintln(c.ErrOrStderr(), "page:", page)
+			}
 			if asJSON(c) {
 				return failed(report.WriteJSON(c.OutOrStdout(), p))
 			}
@@ -61,5 +68,6 @@ in plain words. Every figure stands beside its formula and the assumption that i
 	c.Flags().DurationVar(&outage, "outage", plan.DefaultOutage, "how long an upstream answers nothing, for what recovery takes")
 	c.Flags().Var(&falsely, "false-timeouts", "the share of calls that a proposed timeout may cut off although they would be answered")
 	measured.flags(c)
+	reportFlag(c, &page)
 	return c
 }

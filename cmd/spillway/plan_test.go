@@ -87,6 +87,23 @@ func TestPlanProposesATimeoutFromAFile(t *testing.T) {
 	}
 }
 
+// The page shows from which queue on the example does not return.
+func TestPlanPage(t *testing.T) {
+	folder := planFolder(t)
+	if _, stderr, code := spillway(t, folder, "plan", "-c", "tips.yaml", "--report", "plan.html"); code != exitDone {
+		t.Fatalf("exits %d: %s", code, stderr)
+	}
+	page, err := os.ReadFile(folder + "/plan.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, says := range []string{"Where the queue of store goes", "From 22 waiting on", "with a budget of 10 %", "stable_below_per_s", "call.retry_budget"} {
+		if !strings.Contains(string(page), says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+}
+
 // What is wrong is told in a line that says what would be right.
 func TestPlanOfWhatCannotBeRead(t *testing.T) {
 	folder := planFolder(t)

@@ -76,6 +76,8 @@ type UpstreamPlan struct {
 	// RecoveryS is how long after an outage of OutageS at the expected rate all is
 	// answered in time again; RecoveryInOrderS the same for a queue that runs all work
 	// in the order in which it came, the dead too. null: never, or not known.
+	// LimitS is the shortest that a try of its classes may take.
+	LimitS           Number   `json:"limit_s"`
 	OutageS          Number   `json:"outage_s"`
 	RecoveryS        Number   `json:"recovery_s"`
 	RecoveryInOrderS Number   `json:"recovery_in_order_s"`

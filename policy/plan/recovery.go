@@ -53,10 +53,13 @@ func (m *maker) planRecovery(u *upstream, out *UpstreamPlan, fs *figures, sustai
 	expected := u.expected()
 	none := Number(math.NaN())
 	out.OutageS, out.RecoveryS, out.RecoveryInOrderS = Number(m.outage.Seconds()), none, none
+	limit := u.shortestLimit()
+	if out.LimitS = Number(limit.Seconds()); limit == 0 {
+		out.LimitS = none
+	}
 	if expected == 0 || math.IsNaN(sustainable) {
 		return
 	}
-	limit := u.shortestLimit()
 	inOrder := RecoveryInOrder(expected, attempts, sustainable, limit, m.outage)
 	where := u.queueElsewhere()
 	if where == "" {
