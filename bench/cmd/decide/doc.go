@@ -1,4 +1,4 @@
-// Command decide runs the benchmarks of package decision in rounds, at -cpu 1
+// Command decide runs the benchmarks of packages decision and calls in rounds, at -cpu 1
 // and 2, and judges the ratios of figures of the same round:
 //
 //	go run ./cmd/decide            # 9 rounds, exit 3 if a target is missed

@@ -30,23 +30,27 @@ func run(rounds int, benchtime string, gate bool) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	binary := filepath.Join(dir, "decision.test")
-	if out, err := exec.Command("go", "test", "-c", "-o", binary, child.Module+"/decision").CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("go test -c: %w\n%s", err, out)
+	packages := []string{"decision", "calls"}
+	for _, name := range packages {
+		if out, err := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, name), child.Module+"/"+name).CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("go test -c: %w\n%s", err, out)
+		}
 	}
 	judge := newJudge()
 	for round := range rounds {
 		fmt.Fprintf(os.Stderr, "round %d of %d\n", round+1, rounds)
 		results := map[string]result{}
-		for cpus, names := range map[string]string{"1": ".", "2": concurrent} {
-			var out bytes.Buffer
-			cmd := exec.Command(binary, "-test.run", "^$", "-test.bench", names, "-test.benchtime", benchtime, "-test.cpu", cpus)
-			cmd.Stdout, cmd.Stderr = &out, os.Stderr
-			if err := cmd.Run(); err != nil {
-				return 0, fmt.Errorf("round %d: %w\n%s", round+1, err, out.String())
-			}
-			if err := parse(out.String(), results); err != nil {
-				return 0, err
+		for _, name := range packages {
+			for cpus, names := range map[string]string{"1": ".", "2": concurrent} {
+				var out bytes.Buffer
+				cmd := exec.Command(filepath.Join(dir, name), "-test.run", "^$", "-test.bench", names, "-test.benchtime", benchtime, "-test.cpu", cpus)
+				cmd.Stdout, cmd.Stderr = &out, os.Stderr
+				if err := cmd.Run(); err != nil {
+					return 0, fmt.Errorf("round %d: %w\n%s", round+1, err, out.String())
+				}
+				if err := parse(out.String(), results); err != nil {
+					return 0, err
+				}
 			}
 		}
 		if err := judge.add(results); err != nil {
