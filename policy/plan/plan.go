@@ -73,11 +73,11 @@ type UpstreamPlan struct {
 	// that travels to it, StoppingStablePerS what it would return from by itself.
 	StoppingPerS       Number `json:"stopping_per_s"`
 	StoppingStablePerS Number `json:"stopping_stable_per_s"`
+	// LimitS is the shortest that a try of its classes may take.
+	LimitS Number `json:"limit_s"`
 	// RecoveryS is how long after an outage of OutageS at the expected rate all is
 	// answered in time again; RecoveryInOrderS the same for a queue that runs all work
 	// in the order in which it came, the dead too. null: never, or not known.
-	// LimitS is the shortest that a try of its classes may take.
-	LimitS           Number   `json:"limit_s"`
 	OutageS          Number   `json:"outage_s"`
 	RecoveryS        Number   `json:"recovery_s"`
 	RecoveryInOrderS Number   `json:"recovery_in_order_s"`
