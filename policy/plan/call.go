@@ -61,7 +61,7 @@ func SustainedCalls(tries, hedgeBudget float64, hedgeBudgetOff bool) float64 {
 // LongestCall is how long a request can be called for in all: tries that each take
 // timeout, and the longest pause before each but the first. It saturates.
 func LongestCall(tries int, timeout time.Duration, b Backoff) time.Duration {
-	total := float64(max(1, tries)) * float64(max(0, timeout))
+	total := float64(float64(max(1, tries)) * float64(max(0, timeout)))
 	pause := float64(max(0, b.Base))
 	grow := 2.0
 	if b.Decorrelated { // the first is drawn up to three times the base too

@@ -36,7 +36,7 @@ func (m *maker) planRetries(c *class, out *ClassPlan, fs *figures) {
 // shareOver is the share of calls that take longer than s seconds and what knows it:
 // measurements where there are any, else the upstream's mix; NaN where neither is.
 func (c *class) shareOver(s float64) (share float64, of string) {
-	d := duration(s * 1e9)
+	d := duration(float64(s * 1e9))
 	switch {
 	case len(c.Measured.Times) > 0:
 		return shareOver(c.Measured.Times, d), "the calls measured"
