@@ -130,3 +130,23 @@ func TestAHedgeThatExits(t *testing.T) {
 		}
 	})
 }
+
+// A hedge has answered, and the attempt at home panics before it notices: the panic is
+// seen, and the answer that nobody takes is closed.
+func TestAPanicAtHomeAfterAHedgeHasAnswered(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		c, closed := open(t, hedged()), make(closer, 2)
+		p := recovered(func() {
+			caller.Do(t.Context(), c, safe, func(_ context.Context, a caller.Attempt) (closer, error) {
+				if a.Hedge {
+					return closed, nil
+				}
+				time.Sleep(time.Second) // deaf to its context
+				panic(errBoom)
+			})
+		})
+		if p != errBoom || len(closed) != 1 {
+			t.Errorf("panicked with %v, %d closed", p, len(closed))
+		}
+	})
+}

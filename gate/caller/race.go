@@ -61,8 +61,9 @@ func (x *run[T]) recycle(c *Caller) {
 func (x *run[T]) atHome(a *flight) (v T, err error) {
 	returned := false
 	defer func() {
-		if !returned {
-			x.abandon(a, nil)
+		if !returned && !x.abandon(a, nil) && x.winner != nil {
+			// A hedge has answered, and nobody is left to take it.
+			throwAway(x.value, x.err, Held{&x.winner.attemptContext}, x.discard)
 		}
 	}()
 	v, err = x.f(a, a.attempt)
