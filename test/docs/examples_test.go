@@ -27,8 +27,9 @@ func TestExamplesAreRight(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 			return nil
 		}
-		recorded := strings.Contains(path, "replay") // they are what a recording was made under, and stay so
+		recorded := strings.Contains(path, "replay")                                       // they are what a recording was made under, and stay so
 		recorded = recorded || strings.HasSuffix(path, filepath.Join("plan", "tips.yaml")) // shown for what is wrong with it
+		recorded = recorded || strings.HasSuffix(path, filepath.Join("calls", "unbounded.yaml"))
 		for _, w := range cfg.Warnings() {
 			if recorded {
 				continue
