@@ -29,6 +29,7 @@ type class struct {
 	dropStatus   int
 
 	ladder *ladder // cheaper answers; nil: there are none
+	calls  *calls  // nil: one attempt, and its limit
 
 	ungoverned func() *class // see letThrough
 

@@ -147,7 +147,7 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 		ctx = context.WithoutCancel(ctx)
 	}
 	ctx, x.cancel = context.WithCancelCause(ctx)
-	x.out = out.WithContext(x.sending.trace(ctx, out))
+	x.out = out.WithContext(x.sending.trace(ctx, out, x.class.calls != nil))
 	if out.Body != nil {
 		x.upload = newUpload(x.in, x.out)
 		x.out.Body = x.upload

@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/config/assemble"
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/policy/call"
 )
 
 // generation is a configuration made ready for requests. It is never changed;
@@ -68,12 +69,13 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		}
 	}()
 	classes := make(map[string]config.Class)
+	policies := make(map[string]call.Policy) // of their calls
 	for _, r := range assemble.Resources(cfg) {
 		if err := p.resource(r, before, g.log.Logger, remember(g.decisions, r.Upstream.Name)); err != nil {
 			return nil, err
 		}
-		for _, c := range r.Classes {
-			classes[c.Name] = c
+		for i, c := range r.Classes {
+			classes[c.Name], policies[c.Name] = c, r.Calls[i]
 		}
 	}
 	for _, old := range before.resources {
@@ -89,7 +91,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		if r == nil {
 			return nil, fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
 		}
-		k, err := g.class(classes[c.Name], r, before)
+		k, err := g.class(classes[c.Name], policies[c.Name], r, before)
 		if err != nil {
 			return nil, err
 		}
@@ -139,12 +141,15 @@ func sameService(a, b config.Upstream) bool {
 
 // class returns the class for its configuration: the one there was, if all that
 // it is made of is as it was.
-func (g *Gateway) class(c config.Class, r *resource, before *generation) (k *class, err error) {
+func (g *Gateway) class(c config.Class, how call.Policy, r *resource, before *generation) (k *class, err error) {
 	old := before.class(c.Name)
 	if old != nil && old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
 		return old, nil
 	}
 	k = newClass(c, r.upstream, r.gate, old)
+	if err := k.govern(how, r.service.HonoursKeys.On(), old); err != nil {
+		return nil, fmt.Errorf("class %s: %w", c.Name, err)
+	}
 	k.ladder, err = newLadder(&c, old)
 	return k, err
 }
@@ -188,6 +193,9 @@ func (g *Gateway) adopt(p *plan) error {
 			}
 			c.recorded = g.recorder.Class(c.name)
 			c.ladder.begin(c)
+			if err := c.calls.begin(); err != nil {
+				return err
+			}
 		}
 	}
 	for _, r := range p.fresh {

@@ -33,11 +33,12 @@ type sending struct {
 
 // trace returns a context that ends with ctx, for the request: with the proxy's
 // own trace, and for a request that may be sent twice with what call goes by.
-func (s *sending) trace(ctx context.Context, out *http.Request) context.Context {
+// It does not go by a call of several attempts, which has its own eyes on each.
+func (s *sending) trace(ctx context.Context, out *http.Request, several bool) context.Context {
 	if proxy := httptrace.ContextClientTrace(out.Context()); proxy != nil {
 		s.hooks.Got1xxResponse = proxy.Got1xxResponse
 	}
-	if out.Body == nil && repeatable(out.Method) {
+	if !several && out.Body == nil && repeatable(out.Method) {
 		s.hooks.GotConn = s.gotConn
 		s.hooks.GotFirstResponseByte = s.gotFirstByte
 	}
@@ -53,6 +54,9 @@ func (s *sending) gotFirstByte() { s.began.Store(true) }
 // call sends the exchange's request and returns the answer. As long as no
 // connection can be made, other copies are tried.
 func (u *upstream) call(x *exchange) answer {
+	if x.class.calls != nil {
+		return x.byPolicy()
+	}
 	for {
 		a := u.send(x)
 		if a.err == nil {

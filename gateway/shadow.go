@@ -41,7 +41,7 @@ func (g *Gateway) letThrough(w http.ResponseWriter, r *http.Request, c *class, p
 func (c *class) prepareUngoverned() *class {
 	c.ungoverned = sync.OnceValue(func() *class {
 		k := *c
-		k.timeout, k.passDeadline, k.ladder = 0, false, nil
+		k.timeout, k.passDeadline, k.ladder, k.calls = 0, false, nil, nil
 		return &k
 	})
 	return c

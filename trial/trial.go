@@ -111,6 +111,7 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 			Service:       service,
 			Conditions:    t.Conditions,
 			NoticesCancel: t.NoticesCancel || breaksOff(r.Classes),
+			KeepsDeadline: r.Upstream.StopsAtDeadline.On(),
 		},
 	}
 	res.Boundary.Seed = t.Seed

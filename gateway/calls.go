@@ -1,0 +1,209 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"time"
+
+	"github.com/spillway-dev/spillway/gate"
+	client "github.com/spillway-dev/spillway/gate/caller"
+	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/copies"
+	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/spread"
+)
+
+// calls is how a class calls its upstream where its call policy has more to decide
+// than when one attempt is over: retries, hedges, breaker, throttle. It is the client
+// library's own transport (gate/httpgate), and below it the copies of the upstream:
+// each attempt takes the one whose turn it is, and another than the attempt before.
+//
+// What such a call cuts off is cut off: its slot is free when the call is over,
+// whatever the upstream makes of an attempt that nobody waits for.
+type calls struct {
+	policy    call.Policy
+	caller    *client.Caller
+	transport *httpgate.Transport
+}
+
+// newCalls returns nil for a policy of a single attempt. What calls have taught
+// survives a reload.
+func newCalls(p call.Policy, keyed, passDeadline bool, before *calls) (*calls, error) {
+	if p.Single() {
+		return nil, nil
+	}
+	c := &calls{policy: p}
+	var err error
+	if before != nil {
+		c.caller, err = before.caller, p.Validate()
+	} else {
+		c.caller, err = client.New(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	options := []httpgate.ClientOption{
+		httpgate.PassDeadline(passDeadline),
+		httpgate.Within(func(r *http.Request) time.Duration { return attemptsOf(r).x.permit.Remaining() }),
+	}
+	if keyed {
+		options = append(options, httpgate.HonoursKeys())
+	}
+	c.transport = httpgate.NewTransport(toCopies{}, c.caller, options...)
+	return c, nil
+}
+
+// begin puts the policy into force, which may have been another's until now.
+func (c *calls) begin() error {
+	if c == nil {
+		return nil
+	}
+	return c.caller.Reconfigure(c.policy)
+}
+
+// govern has a class that is new call its upstream under a policy.
+func (c *class) govern(p call.Policy, keyed bool, old *class) (err error) {
+	var before *calls
+	if old != nil && old.upstream == c.upstream {
+		before = old.calls
+	}
+	if c.calls, err = newCalls(p, keyed, c.passDeadline, before); c.calls != nil {
+		c.timeout, c.cancel = 0, true
+	}
+	return err
+}
+
+// attempts are those of one exchange's call.
+type attempts struct {
+	x *exchange
+
+	mu    sync.Mutex
+	first *copies.Copy // that the exchange was given; nil once an attempt has it
+	last  *copies.Copy
+}
+
+type attemptsKey struct{}
+
+func attemptsOf(r *http.Request) *attempts { return r.Context().Value(attemptsKey{}).(*attempts) }
+
+// take returns the copy for the next attempt.
+func (a *attempts) take() (*copies.Copy, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.first, true
+	if a.first = nil; c == nil {
+		c, ok = a.x.class.upstream.set.Take(a.last)
+	}
+	if ok {
+		a.last = c
+	}
+	return c, ok
+}
+
+// byPolicy makes the exchange's call, in as many attempts as the policy makes.
+func (x *exchange) byPolicy() answer {
+	a := &attempts{x: x, first: x.copy.Swap(nil)}
+	x.judged = true // each attempt judges its own copy
+	defer func() {
+		if a.first != nil { // it was never called
+			a.first.Done()
+		}
+	}()
+	out := x.out.WithContext(context.WithValue(x.out.Context(), attemptsKey{}, a))
+	res, err := x.class.calls.transport.RoundTrip(out)
+	if failure, ok := errors.AsType[*client.Failure](err); ok {
+		err = x.callFailed(failure)
+	}
+	return answer{res, err}
+}
+
+// callFailed returns what the caller is to be told of a call that has no answer.
+func (x *exchange) callFailed(f *client.Failure) error {
+	switch f.Reason {
+	case reason.Timeout, reason.Unknown:
+		x.permit.Abandon(f.Reason)
+	case reason.BreakerOpen:
+		x.outcome = reason.BreakerOpen
+	default:
+		if f.Last != nil {
+			return f.Last
+		}
+		return f
+	}
+	return &refusedError{gate.Refusal{Reason: f.Reason, RetryAfter: f.RetryAfter, Class: x.class.name}}
+}
+
+// toCopies sends attempts to the copies of their exchange's upstream.
+type toCopies struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
+	a := attemptsOf(out)
+	copy, ok := a.take()
+	if !ok {
+		return nil, errNoCopy
+	}
+	at := *a.x.in.URL
+	out.URL = &at
+	direct(&httputil.ProxyRequest{In: a.x.in, Out: out}, copy.Base())
+	began := time.Now()
+	res, err := copy.Transport(isGRPC(out)).RoundTrip(out)
+	took := time.Since(began)
+	switch {
+	case err == nil:
+		copy.Judge(copies.OutcomeOf(res.StatusCode), took)
+		res.Body = givesBack(res.Body, copy)
+		return res, nil
+	case errors.Is(out.Context().Err(), context.DeadlineExceeded):
+		copy.Judge(spread.Late, took)
+	case out.Context().Err() == nil:
+		copy.Judge(blame(err), took)
+	}
+	copy.Done()
+	return nil, copy.Explain(err)
+}
+
+// givesBack returns an answer's body with which its copy is given back.
+func givesBack(body io.ReadCloser, c *copies.Copy) io.ReadCloser {
+	if body == nil || body == http.NoBody {
+		c.Done()
+		return body
+	}
+	b := &copyBody{ReadCloser: body, done: sync.OnceFunc(c.Done)}
+	if w, ok := body.(io.Writer); ok {
+		return copyTunnel{b, w}
+	}
+	return b
+}
+
+// copyBody is an answer's body as it comes from a copy.
+type copyBody struct {
+	io.ReadCloser
+	done func()
+}
+
+// Read implements io.Reader.
+func (b *copyBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.done()
+	}
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *copyBody) Close() error {
+	defer b.done()
+	return b.ReadCloser.Close()
+}
+
+// copyTunnel is the connection itself, once it speaks another protocol.
+type copyTunnel struct {
+	*copyBody
+	io.Writer
+}
