@@ -15,6 +15,7 @@ func newLabFallback() *cobra.Command {
 		common labFlags
 		o      = fallback.Defaults()
 		own    ownFallback
+		price  priceFlags
 		length string
 	)
 	c := &cobra.Command{
@@ -28,6 +29,7 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 		Example: `  spillway lab fallback
   spillway lab fallback --arms H4-fb25,H4-r2,H4-r2-b10 --tipping
   spillway lab fallback --rate 450 --waits H --timeout 25ms --retries 2 --budget 10%
+  spillway lab fallback --arms H3-fb25,H4-fb25 --ap
   spillway lab fallback --report fallback.html --raw records`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -35,7 +37,7 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 			if o.Seconds, err = parseSeconds(length); err != nil {
 				return usage(fmt.Errorf("--seconds: %w", err))
 			}
-			o.Seed = common.seed
+			o.Seed, o.AP = common.seed, price.options(common.seed)
 			if own.asked(c) {
 				o.Own = own.setting(&o)
 			}
@@ -49,7 +51,7 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 				return labFailed(err)
 			}
 			return common.write(c, d, &d.Results, labText{
-				tables: []text.Table{{Head: fallback.Head, Rows: d.Rows()}}, legend: fallback.Legend,
+				tables: append([]text.Table{{Head: fallback.Head, Rows: d.Rows()}}, d.PriceTables()...), legend: fallback.Legend,
 				title: "What plan says beforehand, what differs clearly, and one frozen lookup", lines: d.Lines(),
 			})
 		},
@@ -61,6 +63,7 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 	f.StringVar(&length, "seconds", "30", "length of a round in seconds")
 	f.BoolVar(&o.Tipping, "tipping", false, fmt.Sprintf("play the arms at 450/s for %d rounds and count how many tip", fallback.TippingRounds))
 	own.flags(c)
+	price.flags(c)
 	return c
 }
 
