@@ -165,6 +165,7 @@ func TestRealShops(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			o := ap.Defaults()
+			o.Models, o.Resamples = 5, 200
 			o.Events = need.Data(t, file)
 			r, err := ap.Run(o, []ap.Arm{{Name: "few", StandIns: every(45_000, 60)}, {Name: "half", StandIns: every(45_000, 2)}}, nil)
 			if err != nil {
