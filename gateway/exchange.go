@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/gateway/copies"
 	"github.com/spillway-dev/spillway/gateway/edge"
@@ -133,7 +134,7 @@ func (x *exchange) rewrite(out *http.Request) {
 	out.Host = x.in.Host
 	forwarded(&pr, x.secure)
 	if x.class.passDeadline {
-		passDeadline(out.Header, x.permit.Remaining(), isGRPC(x.in), x.named)
+		deadline.Write(out.Header, x.permit.Remaining(), isGRPC(x.in), x.named)
 	}
 }
 

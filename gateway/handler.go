@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
@@ -34,12 +35,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // admit offers the request to its class's gate and serves it if it may run.
 // Nothing is set up for a request that is refused at once.
 func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *caller) {
-	named := readDeadline(r.Header)
-	if named.malformed > 0 {
-		g.seen.MalformedDeadlines.Add(int64(named.malformed))
+	named := deadline.Read(r.Header)
+	if named.Malformed > 0 {
+		g.seen.MalformedDeadlines.Add(int64(named.Malformed))
 	}
 	due := new(overdue)
-	ask := c.ask(r, named.left)
+	ask := c.ask(r, named.Left)
 	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
 	partition := ""
@@ -82,7 +83,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	x := &exchange{
 		gateway: g, class: c, w: w, in: r,
 		permit: permit, overdue: due,
-		offered: ask.At, granted: granted, named: named.left != 0,
+		offered: ask.At, granted: granted, named: named.Left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
 		secure: who.secure(r), partition: partition,
 	}

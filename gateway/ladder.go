@@ -7,6 +7,7 @@ import (
 
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/gateway/rungs"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/observe"
@@ -75,7 +76,7 @@ func cacheOf(c config.CacheRung) rungs.CacheConfig {
 // inTime is what a request may take that is to be answered, if need be by a stand-in,
 // inside the time that it was given: a little less, at least half of it.
 func (l *ladder) inTime(c *class, named time.Duration) time.Duration {
-	if named == passed {
+	if named == deadline.Passed {
 		return named
 	}
 	if named == 0 {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strconv"
 
+	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/gateway/wire"
 )
 
@@ -18,7 +19,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 	b = wire.AppendField(b, "Host", cmp.Or(in.Host, x.copy.Load().Base().Host)) // HTTP/1.0 need not name one
 	connection := in.Header["Connection"]
 	for name, values := range in.Header { // order does not matter: it is that of lines of different names
-		if wire.HopByHop(name) || ofForwarding(name) || name == "Content-Length" || x.class.passDeadline && ofDeadline(name) ||
+		if wire.HopByHop(name) || ofForwarding(name) || name == "Content-Length" || x.class.passDeadline && deadline.Written(name) ||
 			connection != nil && wire.Named(connection, name) {
 			continue
 		}

@@ -193,3 +193,24 @@ func (l pipes) Accept() (net.Conn, error) {
 }
 func (l pipes) Close() error   { close(l.done); return nil }
 func (l pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
+
+// work takes so long, and stops when nobody waits for it any more.
+func work(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// crowd has n goroutines do something so many times each, one after the other.
+func crowd(n, times int, f func()) {
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			for range times {
+				f()
+			}
+		})
+	}
+	all.Wait()
+}

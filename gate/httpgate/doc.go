@@ -13,7 +13,10 @@
 // # What a handler sees
 //
 // A request that was admitted, and only such. Its context ends at the request's
-// deadline and when the caller hangs up. Once the answer has begun, the deadline
+// deadline and when the caller hangs up. The deadline is the caller's own, where it
+// names one as [Transport], the gateway, Envoy and gRPC do (see [HeedDeadline]), and
+// is capped by the class: what its caller would no longer wait for is refused at once
+// (infeasible), not begun (expired), or cut off, and frees its slot. Once the answer has begun, the deadline
 // has been met and is lifted, so that a stream is not cut; no header of the
 // caller's lifts it. Whatever the writer can do without the middleware it can do
 // with it: flush, hijack, push, read from a file, set deadlines, send 1xx and

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -19,6 +20,7 @@ type classifier struct {
 	importance func(*http.Request) int
 	cost       func(*http.Request) int64
 	timeout    func(*http.Request) time.Duration
+	deaf       bool // to what callers say of their deadline
 }
 
 // Class takes a request's class by name from f, for example a constant for
@@ -37,11 +39,17 @@ func Importance(f func(*http.Request) int) Option { return func(c *classifier) {
 func Cost(f func(*http.Request) int64) Option { return func(c *classifier) { c.cost = f } }
 
 // Timeout takes how long the caller will wait for its answer from f; 0 or less
-// means that it does not say, and the class's default applies. The class caps
-// what is said.
+// means that it does not say. The sooner of this and of what HeedDeadline reads applies,
+// the class's default if neither says anything, and the class caps what is said.
 func Timeout(f func(*http.Request) time.Duration) Option {
 	return func(c *classifier) { c.timeout = f }
 }
+
+// HeedDeadline says whether a request's own word on how long its caller waits is its
+// deadline, as it is by default: grpc-timeout, x-envoy-expected-rq-timeout-ms and
+// x-envoy-upstream-rq-timeout-ms, of several the smallest, capped by the class. What makes
+// no sense is ignored, and what has passed is refused.
+func HeedDeadline(on bool) Option { return func(c *classifier) { c.deaf = !on } }
 
 // request returns what the gate is asked.
 func (c *classifier) request(g *gate.Gate, r *http.Request) gate.Request {
@@ -67,6 +75,9 @@ func (c *classifier) request(g *gate.Gate, r *http.Request) gate.Request {
 	}
 	if c.timeout != nil {
 		ask.Timeout = max(c.timeout(r), 0)
+	}
+	if !c.deaf {
+		ask.Timeout = deadline.Sooner(ask.Timeout, deadline.Read(r.Header).Left)
 	}
 	return ask
 }
