@@ -241,6 +241,9 @@ func TestAnOpenBreaker(t *testing.T) {
 		}
 		_, err := caller.Do(t.Context(), c, safe, fail)
 		f := failureOf(t, err)
+		if why, ok := errors.AsType[reason.Reason](err); !ok || why != reason.BreakerOpen {
+			t.Errorf("the reason in it is %v, %v", why, ok)
+		}
 		if n != 2 || f.Reason != reason.BreakerOpen || f.Attempts != 0 || f.RetryAfter <= 0 || !errors.Is(err, caller.ErrFailed) {
 			t.Errorf("%d attempts, %+v", n, f)
 		}

@@ -15,7 +15,7 @@ var ErrFailed = errors.New("call failed")
 // Failure is why a call has no answer. errors.Is finds ErrFailed, the reason itself
 // (errors.Is(err, reason.BreakerOpen)), what the last attempt said, and
 // context.DeadlineExceeded or context.Canceled where the deadline passed or the
-// caller left.
+// caller left. errors.AsType finds the reason before any that the dependency gave.
 type Failure struct {
 	// Reason is timeout, failed, unknown, breaker_open or caller_gone.
 	Reason reason.Reason
@@ -43,15 +43,13 @@ func (f *Failure) Error() string {
 	return s
 }
 
-// Is reports whether the target is ErrFailed or the failure's reason.
-func (f *Failure) Is(target error) bool {
-	return target == ErrFailed || target == error(f.Reason)
-}
+// Is reports whether the target is ErrFailed.
+func (f *Failure) Is(target error) bool { return target == ErrFailed }
 
-// Unwrap returns what the last attempt said, and the context's error for a deadline
-// that passed or a caller who left.
+// Unwrap returns the reason, what the last attempt said, and the context's error for a
+// deadline that passed or a caller who left.
 func (f *Failure) Unwrap() []error {
-	var all []error
+	all := []error{f.Reason}
 	if f.Last != nil {
 		all = append(all, f.Last)
 	}

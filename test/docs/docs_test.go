@@ -1,4 +1,4 @@
-// Package docs_test keeps what README and docs/ say true: every command that they
+// Package docs_test keeps what README, docs/ and examples/ say true: every command that they
 // show is run, what they show a command to print is what it prints, and every
 // link leads somewhere.
 //
@@ -26,19 +26,21 @@ import (
 
 const root = "../.."
 
-// pages returns README, CONTRIBUTING, CHANGELOG and all of docs/.
+// pages returns README, CONTRIBUTING, CHANGELOG and all of docs/ and examples/.
 func pages(t *testing.T) []string {
 	t.Helper()
 	all := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
-	err := filepath.WalkDir(filepath.Join(root, "docs"), func(path string, e os.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			path, err = filepath.Rel(root, path)
-			all = append(all, filepath.ToSlash(path))
+	for _, folder := range []string{"docs", "examples"} {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, e os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".md") {
+				path, err = filepath.Rel(root, path)
+				all = append(all, filepath.ToSlash(path))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
