@@ -32,6 +32,7 @@ type poolState struct {
 	Removed     bool             `json:"removed,omitempty"`  // by a reload: it drains, or has
 	Operator    *Operation       `json:"operator,omitempty"` // what it is switched to by hand
 	Override    *Override        `json:"override,omitempty"` // limits that an operator has put in the place of the file's
+	Calls       callState        `json:"calls"`
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
 	Mode        string           `json:"mode"`
@@ -92,7 +93,9 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 	all := []poolState{}
 	for _, r := range g.current.Load().resources {
 		for k, s := range r.gate.States() {
-			all = append(all, g.withOperation(stateOf(r.name, &s, r.gate.Items(k, items)), &s))
+			p := g.withOperation(stateOf(r.name, &s, r.gate.Items(k, items)), &s)
+			p.Calls = g.callsOf(r.name, s.Name)
+			all = append(all, p)
 		}
 	}
 	if strings.Contains(r.Header.Get("Accept"), "application/json") {
@@ -167,6 +170,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 		p.Room.Waiting, p.Room.Bound, p.Room.BoundFrom, p.Room.Blocked, p.Room.Bytes, number(p.Room.OldestWaitMS), number(p.Room.AllowedWaitMS))
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",
 		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
+	p.Calls.write(w)
 	fmt.Fprintf(w, "  offered   %d%s\n", p.Offered, counts(p.Answered))
 	p.writeShadow(w)
 	if len(p.Requests) > 0 {

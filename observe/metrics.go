@@ -38,6 +38,8 @@ type Metrics struct {
 	// Copies returns the copies of all upstreams; nil: there are none. It is set
 	// before anybody scrapes.
 	Copies func() []Copy
+	// Calls returns how classes call their upstreams; nil: none has a policy for it.
+	Calls func() []Call
 	// Overrides returns the classes whose limits are overridden; nil: none are.
 	Overrides func() []Overridden
 	// Draining is shown as spillway_draining.
@@ -153,6 +155,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	s.callers(&m.Callers)
 	if m.Copies != nil {
 		s.copies(m.Copies())
+	}
+	if m.Calls != nil {
+		s.calls(m.Calls())
 	}
 	if m.Overrides != nil {
 		s.overrides(m.Overrides())

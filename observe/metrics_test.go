@@ -16,6 +16,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/tally"
 )
@@ -75,6 +76,9 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 		one := Copy{Resource: "app", Name: "10.0.0.1:80"}
 		return []Copy{one, one, {Resource: "app", Name: "10.0.0.2:80"}} // twice by the same name must not break a scrape
 	}
+	m.Calls = func() []Call {
+		return []Call{{Resource: "app", Class: "checkout"}, {Resource: "app", Class: "free", RetriesFree: true, HedgesFree: true, State: call.State{Breaker: call.Open}}}
+	}
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)
 	problems, err := testutil.GatherAndLint(m.registry)
@@ -113,6 +117,24 @@ spillway_answered_total{class="checkout",reason="queue_full",resource="app",rung
 spillway_answered_total{class="checkout",reason="served",resource="app",rung="primary"} 6
 `
 	if err := testutil.GatherAndCompare(m.registry, strings.NewReader(want), "spillway_answered_total"); err != nil {
+		t.Error(err)
+	}
+	const calls = `# HELP spillway_call_breaker 1 for the state that the breaker is in, 0 for the others. One that is not configured is closed.
+# TYPE spillway_call_breaker gauge
+spillway_call_breaker{class="checkout",resource="app",state="closed"} 1
+spillway_call_breaker{class="checkout",resource="app",state="half_open"} 0
+spillway_call_breaker{class="checkout",resource="app",state="open"} 0
+spillway_call_breaker{class="checkout",resource="app",state="recovering"} 0
+spillway_call_breaker{class="free",resource="app",state="closed"} 0
+spillway_call_breaker{class="free",resource="app",state="half_open"} 0
+spillway_call_breaker{class="free",resource="app",state="open"} 1
+spillway_call_breaker{class="free",resource="app",state="recovering"} 0
+# HELP spillway_call_budget_left How many retries and hedges could be sent now. Left out where budget is off.
+# TYPE spillway_call_budget_left gauge
+spillway_call_budget_left{class="checkout",kind="hedge",resource="app"} 0
+spillway_call_budget_left{class="checkout",kind="retry",resource="app"} 0
+`
+	if err := testutil.GatherAndCompare(m.registry, strings.NewReader(calls), "spillway_call_breaker", "spillway_call_budget_left"); err != nil {
 		t.Error(err)
 	}
 	const shadow = `# HELP spillway_enforced_ratio Share of sessions whose decisions are carried out, by the class's mode.

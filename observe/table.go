@@ -61,6 +61,8 @@ var (
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
 		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
+		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
+		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
@@ -115,6 +117,9 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`copy`"+` | the copies of the configuration, or the addresses that their names have; at most 256 of an upstream |
 | `+"`outcome`"+` | `+"`answered`, `busy`, `failed`, `late`"+` |
 | `+"`why`"+` | `+"`ejected`, `unhealthy`"+` |
+| `+"`kind`"+` | `+"`retry`, `hedge`"+` |
+| `+"`by`"+` | `+"`breaker`, `throttle`, `hedge`"+` |
+| `+"`state`"+` | `+"`closed`, `open`, `half_open`, `recovering`"+` |
 | `+"`source`"+` | `+"`mtls`, `jwt`, `key`, `proxy`, `nobody`"+` |
 | `+"`failure`"+` | `+"`malformed`, `algorithm`, `unknown_key`, `signature`, `expired`, `not_yet`, `audience`, `issuer`, `revoked`, `unavailable`"+` |
 | `+"`claim`"+` | `+"`class`, `tenant`, `importance`, `deadline`"+` |
