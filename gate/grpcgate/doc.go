@@ -1,6 +1,7 @@
 // Package grpcgate puts a gate in front of gRPC services: interceptors that
 // protect their methods ([UnaryServerInterceptor], [StreamServerInterceptor]), and
-// the status that a refusal becomes on the wire ([Status]). The gate and its
+// the status that a refusal becomes on the wire ([Status]). [UnaryClient] and
+// [StreamClient] are the other side, which calls services under a policy. The gate and its
 // reasons are those of gate/httpgate and of the gateway.
 //
 //	g, err := gate.New(gate.Config{Classes: []gate.Class{{
@@ -28,8 +29,8 @@
 // # What a handler sees
 //
 // A request that was admitted, and only such. Its context ends at its deadline
-// (the earlier of grpc-timeout and what the class allows) and when its caller has
-// gone. A stream's deadline is met by its first message or header, and is lifted
+// (the earlier of grpc-timeout and what the class allows; see also [HeedDeadline]) and
+// when its caller has gone. A stream's deadline is met by its first message or header, and is lifted
 // then; what is left is the caller's own grpc-timeout, which ends all of a call.
 //
 // A handler that ignores its deadline does not make its caller wait: at that

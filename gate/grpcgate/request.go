@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/deadline"
 )
 
 // Request is what is known of a request before it runs.
@@ -36,6 +37,7 @@ type classifier struct {
 	cost       func(Request) int64
 	timeout    func(Request) time.Duration
 	exempt     func(Request) bool
+	deaf       bool  // to what callers say of their deadline beside grpc-timeout
 	costUnit   int64 // bytes to a unit of true cost; 0: the estimate stands
 }
 
@@ -64,6 +66,11 @@ func CostByBytes(perUnit int64) Option { return func(c *classifier) { c.costUnit
 // means that it does not say. grpc-timeout counts in any case: the earlier of the
 // two applies, and the class caps it.
 func Timeout(f func(Request) time.Duration) Option { return func(c *classifier) { c.timeout = f } }
+
+// HeedDeadline says whether x-envoy-expected-rq-timeout-ms and
+// x-envoy-upstream-rq-timeout-ms count beside grpc-timeout, as they do by default: of a
+// stream they say for how long its first message is waited for. The class caps them.
+func HeedDeadline(on bool) Option { return func(c *classifier) { c.deaf = !on } }
 
 // Exempt lets the requests for which f says so past the gate: they hold no slot
 // and are not counted. It replaces the default, which is Health.
@@ -123,6 +130,12 @@ func (c *classifier) request(g *gate.Gate, r Request) gate.Request {
 	}
 	if c.timeout != nil {
 		ask.Timeout = max(c.timeout(r), 0)
+	}
+	if !c.deaf {
+		var said deadline.Named
+		said.Millis(metadata.ValueFromIncomingContext(r.Context, metadataExpected))
+		said.Millis(metadata.ValueFromIncomingContext(r.Context, metadataUpstream))
+		ask.Timeout = deadline.Sooner(ask.Timeout, said.Left)
 	}
 	return ask
 }

@@ -1,0 +1,233 @@
+package grpcgate
+
+import (
+	"context"
+	"io"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/spillway-dev/spillway/gate/caller"
+)
+
+// clientStream is a stream as its user sees it: until the call is decided what is sent is
+// kept, and each attempt sends it from the start; then it is the winner's.
+type clientStream struct {
+	client *client
+	desc   *grpc.StreamDesc
+	ctx    context.Context // the user's
+	open   func(context.Context, ...grpc.CallOption) (grpc.ClientStream, error)
+	to     listeners
+	ask    caller.Request
+
+	// done is closed once the call is decided. won and err are not written after.
+	done chan struct{}
+	won  *flight // whose answer it is, or a failure's; nil: no attempt ended it
+	err  error
+
+	finished sync.Once
+
+	mu      sync.Mutex
+	moved   sync.Cond // what follows has changed
+	decided bool
+	fixed   bool // it cannot be sent again
+	latest  caller.Attempt
+	flights []*flight // under way
+	log     []sending // what was sent, from number gone on
+	gone    int
+	bytes   int64 // in the log
+}
+
+// sending is one message that was sent, or the end of them.
+type sending struct {
+	message any
+	end     bool
+	bytes   int64
+}
+
+func (c *client) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	d := c.choose(ctx, method)
+	if d == nil {
+		return streamer(ctx, desc, cc, method, opts...)
+	}
+	s := &clientStream{client: c, desc: desc, ctx: ctx, to: listenersOf(opts), ask: c.ask(ctx, method), done: make(chan struct{})}
+	s.moved.L = &s.mu
+	s.open = func(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		return streamer(ctx, desc, cc, method, opts...)
+	}
+	go s.run(d)
+	return s, nil
+}
+
+// run makes the call. It ends with the call's decision, at the latest with its context.
+func (s *clientStream) run(d *caller.Caller) {
+	f, held, err := caller.Hold(s.ctx, d, s.ask, s.attempt, s.discard)
+	if f == nil {
+		f = new(flight)
+	}
+	f.held = held
+	s.mu.Lock()
+	s.decided, s.won = true, f
+	s.flights = s.flights[:0]
+	if err != nil {
+		s.err = ended(err, f.end)
+	} else if f.end == nil {
+		s.flights = append(s.flights, f)
+	}
+	s.trim()
+	s.moved.Broadcast()
+	s.mu.Unlock()
+	close(s.done)
+	switch {
+	case err != nil:
+		s.finish(s.err)
+	case f.end != nil:
+		s.finish(f.end)
+	}
+}
+
+// finish ends the winner's context and tells of the end, once.
+func (s *clientStream) finish(err error) {
+	s.finished.Do(func() {
+		s.won.held.Release()
+		if err == io.EOF {
+			err = nil
+		}
+		s.to.tell(&s.won.heard, err)
+	})
+}
+
+// SendMsg implements grpc.ClientStream. Of a stream that has ended it returns io.EOF, and
+// RecvMsg why.
+func (s *clientStream) SendMsg(m any) error {
+	err := s.send(sending{message: m, bytes: lengthOf(m)})
+	if err == io.EOF && !s.desc.ClientStreams {
+		return nil // as grpc does: what was sent ends it, and RecvMsg says what came of it
+	}
+	return err
+}
+
+// CloseSend implements grpc.ClientStream.
+func (s *clientStream) CloseSend() error {
+	if err := s.send(sending{end: true}); err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+func (s *clientStream) send(what sending) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.decided {
+		s.keep(what)
+		for s.fixed && s.bytes > s.client.replay && !s.decided {
+			s.moved.Wait()
+		}
+		return nil // who wins sends what is left
+	}
+	for len(s.flights) > 0 && !s.won.idle {
+		s.moved.Wait()
+	}
+	switch {
+	case s.err != nil || s.won.end != nil:
+		return io.EOF
+	case s.won.sendErr != nil:
+		return s.won.sendErr
+	}
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return s.won.send(what)
+}
+
+// keep puts it where attempts find it. What outgrows the limit has all attempts be the
+// last.
+func (s *clientStream) keep(what sending) {
+	s.log = append(s.log, what)
+	s.bytes += what.bytes
+	if s.bytes > s.client.replay && !s.fixed {
+		s.fixed = true
+		s.latest.Fix()
+	}
+	s.moved.Broadcast()
+}
+
+// trim forgets what nobody needs any more.
+func (s *clientStream) trim() {
+	if !s.fixed && !s.decided {
+		return
+	}
+	least := s.gone + len(s.log)
+	if !s.decided && len(s.flights) == 0 {
+		return // the first is still to come
+	}
+	for _, f := range s.flights {
+		least = min(least, f.next)
+	}
+	for ; s.gone < least; s.gone++ {
+		s.bytes -= s.log[0].bytes
+		s.log[0] = sending{}
+		s.log = s.log[1:]
+	}
+}
+
+// lengthOf returns the length of a message on the wire; of one that nobody can tell, more
+// than may be kept.
+func lengthOf(m any) int64 {
+	if m, ok := m.(proto.Message); ok {
+		return int64(proto.Size(m))
+	}
+	return 1 << 40
+}
+
+// Header implements grpc.ClientStream. It waits until the answer begins.
+func (s *clientStream) Header() (metadata.MD, error) {
+	<-s.done
+	if s.err != nil || s.won.end != nil {
+		return nil, s.err
+	}
+	return s.won.stream.Header()
+}
+
+// RecvMsg implements grpc.ClientStream.
+func (s *clientStream) RecvMsg(m any) error {
+	<-s.done
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.won.end != nil:
+		return s.won.end
+	}
+	err := s.won.stream.RecvMsg(m)
+	if err != nil || !s.desc.ServerStreams {
+		s.finish(err)
+	}
+	return err
+}
+
+// Trailer implements grpc.ClientStream: it is there once RecvMsg has returned an error.
+func (s *clientStream) Trailer() metadata.MD {
+	select {
+	case <-s.done:
+	default:
+		return nil
+	}
+	if s.won.stream == nil {
+		return nil
+	}
+	return s.won.stream.Trailer()
+}
+
+// Context implements grpc.ClientStream: the winner's once the answer has begun, until then
+// the user's.
+func (s *clientStream) Context() context.Context {
+	select {
+	case <-s.done:
+		if s.won.stream != nil {
+			return s.won.stream.Context()
+		}
+	default:
+	}
+	return s.ctx
+}
