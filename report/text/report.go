@@ -21,6 +21,9 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	p.paragraphs(r.Findings(), o.bold)
 	p.river(r)
 	p.table(classTable(r))
+	if calls := repeatedCalls(r); calls != "" {
+		p.paragraphs([]string{calls}, o.dim)
+	}
 	if len(r.Reasons) > 0 {
 		p.table(reasonTable(r))
 	}

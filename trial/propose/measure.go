@@ -19,7 +19,8 @@ type measured struct {
 	busy    time.Duration // service time in the window that has most of it
 	mostAt  int           // at once, at the most
 
-	times   []time.Duration // a bounded sample of service times
+	times   []time.Duration // a bounded sample of service times: every 2^halved-th
+	halved  uint
 	timed   int64
 	total   time.Duration
 	clients map[workload.Name]int64
@@ -51,20 +52,29 @@ func (m *measured) take(a *workload.Arrival) {
 	if a.Service <= 0 {
 		return
 	}
+	m.sample(a.Service)
 	m.timed++
 	m.total += a.Service
-	if len(m.times) == samples {
-		for i := range samples / 2 {
-			m.times[i] = m.times[2*i]
-		}
-		m.times = m.times[:samples/2]
-	}
-	m.times = append(m.times, a.Service)
 	for len(m.running) > 0 && m.running[0] <= a.At {
 		heap.Pop(&m.running)
 	}
 	heap.Push(&m.running, a.At+a.Service)
 	m.mostAt = max(m.mostAt, len(m.running))
+}
+
+// sample keeps every k-th service time.
+func (m *measured) sample(t time.Duration) {
+	if m.timed&(1<<m.halved-1) != 0 {
+		return
+	}
+	if len(m.times) == samples { // of every k-th, those that every 2k-th are
+		for i := range samples / 2 {
+			m.times[i] = m.times[2*i]
+		}
+		m.times = m.times[:samples/2]
+		m.halved++ // this one is a 2k-th too: a multiple of k that is even
+	}
+	m.times = append(m.times, t)
 }
 
 // perSecond is the rate of the busiest window.
