@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httputil"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
@@ -80,7 +82,8 @@ func (c *class) govern(p call.Policy, keyed bool, old *class) (err error) {
 
 // attempts are those of one exchange's call.
 type attempts struct {
-	x *exchange
+	x    *exchange
+	made atomic.Int32
 
 	mu    sync.Mutex
 	first *copies.Copy // that the exchange was given; nil once an attempt has it
@@ -110,17 +113,40 @@ func (x *exchange) byPolicy() answer {
 	a := &attempts{x: x, first: x.copy.Swap(nil)}
 	x.judged = true // each attempt judges its own copy
 	defer func() {
+		a.mu.Lock() // a hedge that lost may begin as late as now
+		defer a.mu.Unlock()
 		if a.first != nil { // it was never called
 			a.first.Done()
+			a.first = nil
 		}
 	}()
 	out := x.out.WithContext(context.WithValue(x.out.Context(), attemptsKey{}, a))
 	res, err := x.class.calls.transport.RoundTrip(out)
+	made := int(a.made.Load())
 	if failure, ok := errors.AsType[*client.Failure](err); ok {
+		if made > 1 {
+			x.w.Header()[headerShouldRetry] = noRetry
+		}
 		err = x.callFailed(failure)
+	}
+	if res != nil {
+		res.Header[headerAttemptCount] = []string{strconv.Itoa(made)}
+		if made > 1 && (res.StatusCode >= http.StatusInternalServerError || res.StatusCode == http.StatusTooManyRequests) {
+			res.Header[headerShouldRetry] = noRetry
+		}
 	}
 	return answer{res, err}
 }
+
+// One layer owns the retries of a request. Where the gateway has tried again it is the
+// gateway, and a client that would do so as well is told not to: three attempts of each
+// of three are nine. How many there were is on the answer, as Envoy says it.
+const (
+	headerShouldRetry  = "X-Should-Retry"
+	headerAttemptCount = "X-Envoy-Attempt-Count"
+)
+
+var noRetry = []string{"false"}
 
 // callFailed returns what the caller is to be told of a call that has no answer.
 func (x *exchange) callFailed(f *client.Failure) error {
@@ -141,13 +167,57 @@ func (x *exchange) callFailed(f *client.Failure) error {
 // toCopies sends attempts to the copies of their exchange's upstream.
 type toCopies struct{}
 
-// RoundTrip implements http.RoundTripper.
+// RoundTrip implements http.RoundTripper. As long as no connection can be made, other
+// copies are tried: nothing has been sent, and it is one attempt.
 func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 	a := attemptsOf(out)
-	copy, ok := a.take()
-	if !ok {
-		return nil, errNoCopy
+	a.made.Add(1)
+	body := out.Body
+	for moves := 0; ; moves++ {
+		copy, ok := a.take()
+		if !ok {
+			return nil, client.Neutral(errNoCopy)
+		}
+		if out.ContentLength != 0 && body != nil && moves < movesMost {
+			out.Body = &unsentBody{ReadCloser: body}
+		} else {
+			out.Body = body
+		}
+		res, err := a.send(out, copy)
+		if err == nil {
+			return res, nil
+		}
+		_, undialed := errors.AsType[*copies.DialError](err)
+		switch {
+		case undialed && moves < movesMost && out.Context().Err() == nil && a.others():
+			continue
+		case errors.Is(err, copies.ErrConnections):
+			err = client.Neutral(err) // our own refusal says nothing of the upstream
+		}
+		if body != nil {
+			body.Close()
+		}
+		return nil, err
 	}
+}
+
+// others reports whether there is another copy than the one that was taken last.
+func (a *attempts) others() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c, ok := a.x.class.upstream.set.Take(a.last)
+	if ok && c != a.last {
+		a.first = c
+		return true
+	}
+	if ok {
+		c.Done()
+	}
+	return false
+}
+
+// send makes an attempt at a copy.
+func (a *attempts) send(out *http.Request, copy *copies.Copy) (*http.Response, error) {
 	at := *a.x.in.URL
 	out.URL = &at
 	direct(&httputil.ProxyRequest{In: a.x.in, Out: out}, copy.Base())
@@ -159,6 +229,8 @@ func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 		copy.Judge(copies.OutcomeOf(res.StatusCode), took)
 		res.Body = givesBack(res.Body, copy)
 		return res, nil
+	case a.x.upload != nil && a.x.upload.failed() != nil:
+		copy.Judge(spread.Nothing, took) // it is the caller's body that broke off
 	case errors.Is(out.Context().Err(), context.DeadlineExceeded):
 		copy.Judge(spread.Late, took)
 	case out.Context().Err() == nil:
@@ -166,6 +238,27 @@ func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 	}
 	copy.Done()
 	return nil, copy.Explain(err)
+}
+
+// unsentBody is a body that stays open for another copy while nothing has been read of
+// it: net/http closes what it could not send.
+type unsentBody struct {
+	io.ReadCloser
+	read atomic.Bool
+}
+
+// Read implements io.Reader.
+func (b *unsentBody) Read(p []byte) (int, error) {
+	b.read.Store(true)
+	return b.ReadCloser.Read(p)
+}
+
+// Close implements io.Closer.
+func (b *unsentBody) Close() error {
+	if !b.read.Load() {
+		return nil
+	}
+	return b.ReadCloser.Close()
 }
 
 // givesBack returns an answer's body with which its copy is given back.

@@ -131,7 +131,6 @@ func (x *exchange) rewrite(out *http.Request) {
 	pr := httputil.ProxyRequest{In: x.in, Out: out}
 	out.URL.RawQuery = x.in.URL.RawQuery // as it was sent: the proxy strikes off what it cannot parse
 	direct(&pr, x.copy.Load().Base())
-	out.Host = x.in.Host
 	forwarded(&pr, x.secure)
 	if x.class.passDeadline {
 		deadline.Write(out.Header, x.permit.Remaining(), isGRPC(x.in), x.named)

@@ -78,8 +78,9 @@ func (u *upstream) start(cfg config.Upstream) {
 
 func (u *upstream) close() { u.set.Close() }
 
-// direct points the request at a copy.
+// direct points the request at a copy. It stays one for the host that the caller named.
 func direct(pr *httputil.ProxyRequest, base *url.URL) {
+	defer func() { pr.Out.Host = pr.In.Host }()
 	if pr.Out.URL.Path == "*" { // OPTIONS * asks about the server, not a path
 		pr.Out.URL.Scheme, pr.Out.URL.Host = base.Scheme, base.Host
 		return

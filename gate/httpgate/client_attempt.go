@@ -59,6 +59,7 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 		out.Header = http.Header{}
 	}
 	out.Body, out.GetBody = body, nil
+	x.body.follow(out)
 	x.announce(out, a)
 	resp, err := x.transport.send(out, &s)
 	if err != nil {

@@ -3,7 +3,9 @@ package httpgate
 import (
 	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -15,6 +17,7 @@ type clientBody struct {
 	request *http.Request // nil: there is no body
 	once    *onceBody     // it is read at most once; or, with GetBody, by the first attempt
 	replay  *replay       // it is kept as it is read
+	behind  []string      // the names of its trailers
 }
 
 // newClientBody returns the body of a request, and whether it can be sent only once.
@@ -26,7 +29,7 @@ func newClientBody(req *http.Request, repeats bool, keep int64) (b clientBody, f
 		}
 		return b, false
 	}
-	b.request = req
+	b.request, b.behind = req, slices.Collect(maps.Keys(req.Trailer))
 	if repeats && req.GetBody == nil && keep > 0 && req.ContentLength <= keep {
 		b.replay = newReplay(req.Body, int(keep))
 		return b, false
@@ -48,6 +51,36 @@ func (b *clientBody) open(a caller.Attempt) (io.ReadCloser, error) {
 		return nil, errBodyGone
 	}
 	return b.request.GetBody()
+}
+
+// follow gives an attempt trailers of its own, which are there once its body ends: the
+// request's are written while its body is read, which may be when another attempt begins.
+func (b *clientBody) follow(out *http.Request) {
+	if len(b.behind) == 0 {
+		return
+	}
+	own := make(http.Header, len(b.behind))
+	for _, name := range b.behind {
+		own[name] = nil
+	}
+	out.Trailer, out.Body = own, &trailedBody{out.Body, own, b.request.Trailer}
+}
+
+// trailedBody is an attempt's body that something follows.
+type trailedBody struct {
+	io.ReadCloser
+	own, all http.Header
+}
+
+// Read implements io.Reader.
+func (b *trailedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF { // nothing is written to all any more
+		for name := range b.own {
+			b.own[name] = b.all[name]
+		}
+	}
+	return n, err
 }
 
 // settle says that no attempt will be made any more.

@@ -74,6 +74,9 @@ func grpcResult(status string) policy.Result {
 
 // clientError says what an attempt came to that was not answered.
 func (x *outgoing) clientError(err error, s *clientSending) error {
+	if _, said := errors.AsType[*caller.Error](err); said {
+		return err // the base knows
+	}
 	switch {
 	case x.body.failed():
 		return caller.Neutral(err) // what was to be sent could not be read
