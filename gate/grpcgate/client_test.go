@@ -120,16 +120,17 @@ func TestNoConnectionIsUnsent(t *testing.T) {
 // K4, failsafe-go#65: a hedge's loser writes into nothing of the winner's: neither its
 // reply nor its header, trailer and peer.
 func TestALoserWritesNothingOfTheWinners(t *testing.T) {
-	lost := make(chan struct{})
-	var began atomic.Int64
+	began, lost := make(chan struct{}), make(chan struct{})
 	s := &service{say: func(ctx context.Context, in *text) (*text, error) {
 		n := incoming(ctx, "x-envoy-attempt-count")
 		grpc.SetTrailer(ctx, metadata.Pairs("attempt", n))
-		if began.Add(1) == 1 {
+		if n == "1" {
+			close(began)
 			<-ctx.Done() // the hedge has answered
 			close(lost)
 			return wrapperspb.String("the loser's"), nil
 		}
+		<-began
 		return wrapperspb.String("the winner's"), nil
 	}}
 	conn := plain(t, s, hedged(ms), safe)
