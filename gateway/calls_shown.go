@@ -100,8 +100,11 @@ func (c callState) write(w io.Writer) {
 	if c.callFigures == nil {
 		return
 	}
-	fmt.Fprintf(w, "  calls     %d in %d attempts, %d answered: half within %s ms, 99 of 100 within %s ms\n",
-		c.Calls, c.Attempts, c.Answered, number(c.Median), number(c.P99))
+	fmt.Fprintf(w, "  calls     %d in %d attempts, %d answered", c.Calls, c.Attempts, c.Answered)
+	if c.Samples > 0 {
+		fmt.Fprintf(w, ": half of the attempts within %s ms, 99 of 100 within %s ms", number(c.Median), number(c.P99))
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "            retries %d, %d over budget, %s; held %d by breaker, %d by throttle\n",
 		c.Retries, c.RetriesOverBudget, budgetLeft(c.RetryBudgetLeft), c.HeldByBreaker, c.HeldByThrottle)
 	if c.HedgeAfter > 0 {
