@@ -147,11 +147,13 @@ func (g *Gateway) class(c config.Class, how call.Policy, r *resource, before *ge
 		return old, nil
 	}
 	k = newClass(c, r.upstream, r.gate, old)
+	if k.ladder, err = newLadder(&c, old); err != nil {
+		return nil, err
+	}
 	if err := k.govern(how, r.service.HonoursKeys.On(), old); err != nil {
 		return nil, fmt.Errorf("class %s: %w", c.Name, err)
 	}
-	k.ladder, err = newLadder(&c, old)
-	return k, err
+	return k, nil
 }
 
 // retire finds the upstreams that were in use and are no more.
