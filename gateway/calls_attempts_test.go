@@ -122,7 +122,7 @@ func TestAHedgeBeginsWhileTrailersArrive(t *testing.T) {
 		pr, pw := io.Pipe()
 		go func() {
 			fmt.Fprint(pw, "abc")
-			time.Sleep(1500 * time.Microsecond) // about when the hedge begins: the race is what is tried
+			<-time.After(1500 * time.Microsecond) // a slow body, that ends about when the hedge begins: the race is what is tried
 			pw.Close()
 		}()
 		req, _ := http.NewRequest("PUT", h.url+"/", pr)
