@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ func newLabFallback() *cobra.Command {
 		o      = fallback.Defaults()
 		own    ownFallback
 		price  priceFlags
+		lives  liveFlags
 		length string
 	)
 	c := &cobra.Command{
@@ -30,6 +32,8 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
   spillway lab fallback --arms H4-fb25,H4-r2,H4-r2-b10 --tipping
   spillway lab fallback --rate 450 --waits H --timeout 25ms --retries 2 --budget 10%
   spillway lab fallback --arms H3-fb25,H4-fb25 --ap
+  spillway lab fallback --live --quick
+  spillway lab fallback --live --arms H3-fb25,H3-hedge --rounds 3
   spillway lab fallback --report fallback.html --raw records`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -37,13 +41,17 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 			if o.Seconds, err = parseSeconds(length); err != nil {
 				return usage(fmt.Errorf("--seconds: %w", err))
 			}
-			o.Seed, o.AP = common.seed, price.options(common.seed)
+			o.Seed = common.seed
 			if own.asked(c) {
 				o.Own = own.setting(&o)
+			}
+			if err := lives.apply(c, &o, &price); err != nil {
+				return usage(err)
 			}
 			if err := o.Check(); err != nil {
 				return usage(err)
 			}
+			lives.announce(c, &o)
 			hear, done := labProgress("lab fallback")
 			d, err := fallback.Run(o, common.raw, meta(), hear)
 			done()
@@ -51,7 +59,7 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 				return labFailed(err)
 			}
 			return common.write(c, d, &d.Results, labText{
-				tables: append([]text.Table{{Head: fallback.Head, Rows: d.Rows()}}, d.PriceTables()...), legend: fallback.Legend,
+				tables: slices.Concat([]text.Table{{Head: fallback.Head, Rows: d.Rows()}}, d.LiveTables(), d.PriceTables()), legend: fallback.Legend,
 				title: "What plan says beforehand, what differs clearly, and one frozen lookup", lines: d.Lines(),
 			})
 		},
@@ -64,6 +72,8 @@ fixed, L a long tail, H the tail with 1 lookup in 100 that freezes for 1 to 2 s;
 	f.BoolVar(&o.Tipping, "tipping", false, fmt.Sprintf("play the arms at 450/s for %d rounds and count how many tip", fallback.TippingRounds))
 	own.flags(c)
 	price.flags(c)
+	lives.flags(c)
+	c.AddCommand(newLabFallbackPart())
 	return c
 }
 

@@ -83,12 +83,12 @@ func (d *Document) follow() error {
 			if s == nil {
 				continue
 			}
-			_, kept, err := s.playRound(d.Seed, 0, everything)
+			kept, err := d.firstRound(s)
 			if err != nil {
 				return err
 			}
 			if f.Request < 0 {
-				f.choose(s, d.Seed, &kept)
+				f.choose(s, d.Seed, kept)
 			}
 			for i := range kept.requests {
 				if q := &kept.requests[i]; q.N == f.Request {

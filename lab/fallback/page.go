@@ -13,6 +13,7 @@ func page(d *Document, arms html.Prose) *html.Page {
 		html.Table{Heading: "Every arm", Head: Head, Rows: d.Rows(), Caption: Legend},
 		html.Prose{Heading: "What plan says beforehand, what differs clearly, and what not to rely on", Items: d.Lines()},
 	}
+	sections = append(sections, d.liveSections()...)
 	sections = append(sections, d.timelines()...)
 	sections = append(sections, d.tippingBars(), d.steps(), d.best450())
 	sections = append(sections, d.priceSections()...)

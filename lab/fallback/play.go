@@ -32,15 +32,26 @@ type record struct {
 
 // playRound plays one round of an arm.
 func (s *Setting) playRound(seed uint64, round int, k keep) (Round, record, error) {
+	return s.playWith(round, k, func(w store.Watch) (store.Sums, error) {
+		sc, err := s.scenario(seed, round)
+		if err != nil {
+			return store.Sums{}, err
+		}
+		run, err := store.New(sc)
+		if err != nil {
+			return store.Sums{}, err
+		}
+		sums, err := run.Play(w)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", lab.ErrSums, err)
+		}
+		return sums, err
+	})
+}
+
+// playWith makes figures and a record of a round that play plays.
+func (s *Setting) playWith(round int, k keep, play func(store.Watch) (store.Sums, error)) (Round, record, error) {
 	kept := record{reasons: report.Counts{}}
-	sc, err := s.scenario(seed, round)
-	if err != nil {
-		return Round{}, kept, err
-	}
-	run, err := store.New(sc)
-	if err != nil {
-		return Round{}, kept, err
-	}
 	c := newCollector(s)
 	w := store.Watch{Request: c.request, Lookup: c.lookup}
 	switch k {
@@ -61,9 +72,9 @@ func (s *Setting) playRound(seed uint64, round int, k keep) (Round, record, erro
 			kept.lookups = append(kept.lookups, *l)
 		}
 	}
-	sums, err := run.Play(w)
+	sums, err := play(w)
 	if err != nil {
-		return Round{}, kept, fmt.Errorf("round %d: %w: %w", round+1, lab.ErrSums, err)
+		return Round{}, kept, fmt.Errorf("round %d: %w", round+1, err)
 	}
 	for why, n := range c.reasons {
 		if n > 0 {

@@ -36,6 +36,7 @@ type Document struct {
 	Plan []plan.Figure `json:"plan"`
 
 	Priced
+	Lived
 
 	options  Options
 	settings []Setting

@@ -194,6 +194,6 @@ func (c *collector) figures(sums store.Sums) Round {
 	}
 	mean := func(d time.Duration) report.Number { return report.Number(float64(d) / 1e6 / float64(len(slowest))) }
 	r.Slowest = mean(sum.latency)
-	r.Steps = Steps{mean(sum.sender), mean(sum.earlier), mean(sum.line), mean(sum.slot), report.Number(c.setting.RestMs)}
+	r.Steps = Steps{mean(sum.sender), mean(sum.earlier), mean(sum.line), mean(sum.slot), mean(sum.latency - sum.sender - sum.earlier - sum.line - sum.slot)}
 	return r
 }

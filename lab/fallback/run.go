@@ -19,7 +19,7 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 	d := &Document{
 		Arms: map[string]*Result{}, Tipping: map[string]Tipping{}, Timeline: map[string][]Second{}, options: o, settings: arms,
 		Comparisons: []Comparison{}, Plan: planned(),
-		Results: lab.Results{Lab: "fallback", Mode: "virtual", Seed: o.Seed, Question: Question, NotYet: map[string]string{},
+		Results: lab.Results{Lab: "fallback", Mode: o.mode(), Seed: o.Seed, Question: Question, NotYet: map[string]string{},
 			NotTested: NotTested, AddedAfter: AddedAfter, Meta: meta},
 	}
 	written := lab.Plan{Lab: "fallback", Seed: o.Seed, Version: meta.Version, Command: meta.Command, Predictions: []lab.Prediction{}}
@@ -40,6 +40,9 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		return nil, err
 	}
 	d.NotTested = d.notTested(d.NotTested)
+	if err := d.openLive(); err != nil {
+		return nil, err
+	}
 	for i := range arms {
 		if progress != nil {
 			progress(i, len(arms), arms[i].Name)
@@ -55,6 +58,9 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		return nil, err
 	}
 	if err := d.price(progress); err != nil {
+		return nil, err
+	}
+	if err := d.layBeside(); err != nil {
 		return nil, err
 	}
 	d.Verdicts = lab.Judge(written.Predictions, figures)
@@ -81,7 +87,7 @@ func (d *Document) play(s *Setting) error {
 			r.Reasons[why] += n
 		}
 	}
-	if r.Rounds, err = s.playRounds(d.Seed, 0, d.options.Rounds, k, write); err != nil {
+	if r.Rounds, err = d.playRounds(s, k, write); err != nil {
 		return err
 	}
 	if err := file.Close(); err != nil {
@@ -142,8 +148,10 @@ func (d *Document) conclude() error {
 		}
 	}
 	d.Ranking = d.ranking()
-	if err := d.playTimeline(); err != nil {
-		return fmt.Errorf("timeline: %w", err)
+	if d.Live == nil {
+		if err := d.playTimeline(); err != nil {
+			return fmt.Errorf("timeline: %w", err)
+		}
 	}
 	if err := d.follow(); err != nil {
 		return fmt.Errorf("following a frozen lookup: %w", err)
@@ -173,11 +181,14 @@ func choose(o *Options) ([]Setting, error) {
 	if o.Own != nil {
 		own := *o.Own
 		own.Name, own.Seconds = OwnName, o.Seconds
-		return []Setting{own}, nil
+		return []Setting{own}, o.Live.refuses(&own)
 	}
 	all := Arms(o)
+	if o.Live != nil && o.Live.Quick {
+		all = quickArms(o)
+	}
 	if len(o.Arms) == 0 {
-		return all, nil
+		return o.Live.defaults(all), nil
 	}
 	names := make([]string, 0, len(all))
 	for i := range all {
@@ -188,7 +199,13 @@ func choose(o *Options) ([]Setting, error) {
 			return nil, fmt.Errorf("arm %q: the arms are %s", name, strings.Join(names, ", "))
 		}
 	}
-	return slices.DeleteFunc(all, func(s Setting) bool { return !slices.Contains(o.Arms, s.Name) }), nil
+	chosen := slices.DeleteFunc(all, func(s Setting) bool { return !slices.Contains(o.Arms, s.Name) })
+	for i := range chosen {
+		if err := o.Live.refuses(&chosen[i]); err != nil {
+			return nil, err
+		}
+	}
+	return chosen, nil
 }
 
 // Check returns what is wrong with the options, their arms included, or nil.

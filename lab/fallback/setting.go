@@ -21,6 +21,8 @@ type Options struct {
 	Tipping bool
 	// AP, if not nil, prices the stand-ins of every arm.
 	AP *ap.Options
+	// Live, if not nil, has the rounds played on this machine, see package live.
+	Live *LiveOptions
 }
 
 // TippingRounds is how many rounds it takes to tell a share of a quarter from one
@@ -40,6 +42,8 @@ func (o *Options) Validate() error {
 		return fmt.Errorf("%v seconds: it is from 1 to 3600", o.Seconds)
 	case o.Own != nil && len(o.Arms) > 0:
 		return fmt.Errorf("--arms chooses from the table; leave it out for an arm of your own")
+	case o.Live != nil && o.Tipping:
+		return fmt.Errorf("--tipping counts over %d rounds of virtual time; leave out --live", TippingRounds)
 	case o.AP != nil && o.AP.Validate() != nil:
 		return o.AP.Validate()
 	case o.Own != nil:

@@ -24,6 +24,7 @@ func (d *Document) findings() report.Strings {
 		}
 		return all, true
 	}
+	f = append(f, d.liveFindings()...)
 	ms := report.FormatMs
 	if m, ok := med(OwnName); ok {
 		say("p50 %s, p99 %s, p99.5 %s; %s stand-ins, %s errors; %s calls a request; up to %s waiting in the store's line; %d of %d rounds tipped.",

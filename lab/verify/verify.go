@@ -58,6 +58,7 @@ type prediction struct {
 
 type resultsFile struct {
 	Lab      string                     `json:"lab"`
+	Mode     string                     `json:"mode"`
 	Seed     uint64                     `json:"seed"`
 	Arms     map[string]json.RawMessage `json:"arms"`
 	Flat     string                     `json:"arm"`

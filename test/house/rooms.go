@@ -78,6 +78,9 @@ func Rooms() []Room {
 			"config/...", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
 		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
+		{"lab/fallback/live", "a round of lab fallback with real processes", []string{
+			"gate/caller", "gate/standin", "load", "sim/store", "report", "policy/...",
+		}, Free},
 		{"lab/fallback/ap/shop", "the purchases of a shop that does not exist", []string{"workload/...", "lab/fallback/ap/purchases"}, Repeatable},
 		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
 		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "sim/...", "workload/...", "report/..."}, Free},
