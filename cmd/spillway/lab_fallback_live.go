@@ -61,10 +61,13 @@ const partCommand = "part"
 // newLabFallbackPart is what --live starts this program as.
 func newLabFallbackPart() *cobra.Command {
 	return &cobra.Command{
-		Use:    partCommand + " store|service|tester",
-		Short:  "One of the three processes of a live round, started by lab fallback --live",
-		Hidden: true,
-		Args:   cobra.ExactArgs(1),
+		Use:   partCommand + " store|service|tester",
+		Short: "One of the three processes of a live round, started by lab fallback --live",
+		Long: `Reads on stdin what it is told, answers on stdout, and ends when stdin is closed. It is not
+for people: see lab fallback --live.`,
+		Example: `  spillway lab fallback part store    # as lab fallback --live runs it, at the other end of its pipes`,
+		Hidden:  true,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return failed(live.Part(args[0], c.InOrStdin(), c.OutOrStdout()))
 		},

@@ -33,10 +33,56 @@ func TestLabFallbackFlagsThatAreWrong(t *testing.T) {
 		"--seconds 0":                  "0 seconds",
 		"--seconds soon":               "no length of time",
 		"--rate 450 --arms H3-none":    "leave it out",
+		"--quick":                      "for --live",
+		"--live --tipping":             "leave out --live",
+		"--live --arms H4-all":         "not live",
+		"--live --arms L4-apart-fb25":  "not live",
+		"--live --quick --arms H3-t25": "the arms are wait",
 	} {
 		_, err, code := spillway(t, t.TempDir(), append([]string{"lab", "fallback"}, strings.Fields(args)...)...)
 		if code != exitUsage || !strings.Contains(err, want) {
 			t.Errorf("lab fallback %s: exit %d, %s", args, code, err)
 		}
+	}
+}
+
+// A live run says whose times its figures are, and lays them beside those of virtual time.
+func TestLabFallbackLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it starts processes and takes seconds")
+	}
+	out, err, code := spillway(t, t.TempDir(), "lab", "fallback", "--live", "--arms", "H3-fb25", "--seconds", "2", "--json")
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, err)
+	}
+	doc := document(t, out)
+	if doc["mode"] != "live" || doc["capacity_per_s"].(float64) <= 0 {
+		t.Errorf("mode %v, capacity %v", doc["mode"], doc["capacity_per_s"])
+	}
+	rounds := doc["arms"].(map[string]any)["H3-fb25"].(map[string]any)["rounds"].([]any)
+	facts := doc["live"].(map[string]any)["machine"].(map[string]any)["H3-fb25"].([]any)
+	if len(rounds) != 1 || len(facts) != 1 || facts[0].(map[string]any)["answers_checked"] != rounds[0].(map[string]any)["requests"] {
+		t.Errorf("rounds %v, facts %v", rounds, facts)
+	}
+	beside := doc["live"].(map[string]any)["beside_virtual"].([]any)
+	if len(beside) != 1 || beside[0].(map[string]any)["p99_virtual_ms"].(float64) <= 0 {
+		t.Errorf("beside: %v", beside)
+	}
+	if !strings.HasPrefix(doc["findings"].([]any)[0].(string), "These times are this machine's") {
+		t.Errorf("findings: %v", doc["findings"])
+	}
+}
+
+// What a live run keeps is verified as any other's.
+func TestLabFallbackLiveRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: it starts processes and takes seconds")
+	}
+	folder := t.TempDir()
+	if _, err, code := spillway(t, folder, "lab", "fallback", "--live", "--arms", "H3-hedge", "--seconds", "2", "--raw", "records"); code != exitDone {
+		t.Fatalf("exit %d: %s", code, err)
+	}
+	if out, err, code := spillway(t, folder, "lab", "verify", "records"); code != exitDone {
+		t.Errorf("exit %d: %s%s", code, out, err)
 	}
 }

@@ -57,7 +57,7 @@ func (d *Document) layBeside() error {
 		b.Points = 100 * (b.NotAnswered - b.NotAnsweredVirtual)
 		b.Within = math.Abs(float64(b.P99Difference)) <= nearP99 && math.Abs(float64(b.Points)) <= 100*nearShares
 		if !b.Within {
-			b.Why = why(&v, d.Live.Machine[s.Name])
+			b.Why = why(l, &v, d.Live.Machine[s.Name])
 		}
 		d.Live.Beside = append(d.Live.Beside, b)
 	}
@@ -65,8 +65,11 @@ func (d *Document) layBeside() error {
 }
 
 // why says what was recorded that makes live rounds differ from virtual time's.
-func why(v *Round, facts []live.Facts) string {
+func why(l, v *Round, facts []live.Facts) string {
 	var all []string
+	if more := l.P50Ms - v.P50Ms; float64(more) > 0.2 {
+		all = append(all, fmt.Sprintf("half of all took %s longer: sockets, scheduler and timers", report.FormatMs(more)))
+	}
 	if v.P99From.Known() && float64(v.P99To) > 1.5*float64(v.P99From) {
 		all = append(all, "p99 sits at the rate of the event that it measures")
 	}

@@ -20,11 +20,17 @@ import (
 	"github.com/spillway-dev/spillway/sim/store"
 )
 
-// asPart makes the test binary be a part.
-const asPart = "SPILLWAY_TEST_AS_PART"
+// asPart makes the test binary be a part, dies has it killed soon after.
+const (
+	asPart = "SPILLWAY_TEST_AS_PART"
+	dies   = "SPILLWAY_TEST_DIES"
+)
 
 func TestMain(m *testing.M) {
 	if name := os.Getenv(asPart); name != "" {
+		if os.Getenv(dies) != "" {
+			time.AfterFunc(400*ms, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+		}
 		if err := live.Part(name, os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -188,33 +194,36 @@ func TestNoProcessIsLeft(t *testing.T) {
 	short(t)
 	r := round()
 	r.For = time.Minute
-	// play plays a round in which something happens once the tester has been started.
-	play := func(t *testing.T, ctx context.Context, happens func(*started)) error {
+	t.Run("stopped", func(t *testing.T) {
 		var s started
+		ctx, stop := context.WithCancel(t.Context())
 		s.bench()
 		b := live.NewBench(func(part string) *exec.Cmd {
-			c := s.make(part)
 			if part == live.Tester {
-				time.AfterFunc(400*ms, func() { happens(&s) })
+				time.AfterFunc(400*ms, stop)
 			}
-			return c
+			return s.make(part)
 		})
-		_, _, err := b.Play(ctx, r, store.Watch{})
-		s.none(t)
-		return err
-	}
-	t.Run("stopped", func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		if err := play(t, ctx, func(*started) { stop() }); !errors.Is(err, context.Canceled) {
+		if _, _, err := b.Play(ctx, r, store.Watch{}); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
+		s.none(t)
 	})
-	for _, part := range []string{live.Tester, live.Service, live.Store} {
-		t.Run(part+" killed", func(t *testing.T) {
-			err := play(t, t.Context(), func(s *started) { _ = s.all[part].Process.Kill() })
-			if err == nil || !strings.Contains(err.Error(), "ended early") {
+	for _, victim := range []string{live.Tester, live.Service, live.Store} {
+		t.Run(victim+" killed", func(t *testing.T) {
+			var s started
+			s.bench()
+			b := live.NewBench(func(part string) *exec.Cmd {
+				c := s.make(part)
+				if part == victim {
+					c.Env = append(c.Env, dies+"=1")
+				}
+				return c
+			})
+			if _, _, err := b.Play(t.Context(), r, store.Watch{}); err == nil || !strings.Contains(err.Error(), "ended early") {
 				t.Error(err)
 			}
+			s.none(t)
 		})
 	}
 }
