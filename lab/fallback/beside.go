@@ -80,7 +80,11 @@ func why(l, v *Round, facts []live.Facts) string {
 		if !f.Quiet {
 			restless++
 		}
-		worst.Stolen, worst.LagP99Ms, worst.HeldLateP99Ms = greater(worst.Stolen, f.Stolen), greater(worst.LagP99Ms, f.LagP99Ms), greater(worst.HeldLateP99Ms, f.HeldLateP99Ms)
+		worst.Stolen, worst.LagP99Ms = greater(worst.Stolen, f.Stolen), greater(worst.LagP99Ms, f.LagP99Ms)
+		worst.HeldLateP99Ms, worst.AfterLimit = greater(worst.HeldLateP99Ms, f.HeldLateP99Ms), greater(worst.AfterLimit, f.AfterLimit)
+	}
+	if float64(worst.AfterLimit) > 0.001 {
+		all = append(all, fmt.Sprintf("%s were answered after their limit, before its timer had rung", sharp(worst.AfterLimit)))
 	}
 	if restless > 0 {
 		all = append(all, fmt.Sprintf("the machine was not idle before %d of %d rounds", restless, len(facts)))

@@ -28,6 +28,10 @@ func (r *Round) hand(all *told, w store.Watch, f *Facts) (store.Sums, error) {
 			lags = append(lags, s.Begun.Sub(s.Scheduled))
 		}
 	}
+	decided := make([]unit.Instant, len(requests))
+	for i := range requests {
+		decided[i] = requests[i].Decided
+	}
 	slices.SortFunc(requests, func(a, b store.Request) int { return int(a.Answered - b.Answered) })
 	slices.SortFunc(lookups, func(a, b store.Lookup) int { return int(a.Ended - b.Ended) })
 	for i := range requests {
@@ -35,8 +39,12 @@ func (r *Round) hand(all *told, w store.Watch, f *Facts) (store.Sums, error) {
 			w.Request(&requests[i])
 		}
 	}
+	after := int64(0)
 	for i := range lookups {
 		l := &lookups[i]
+		if l.Fate == store.Used && decided[l.N] > l.Limit {
+			after++
+		}
 		if l.Begun >= 0 && l.Fate != store.Stopped {
 			late = append(late, l.Ended.Sub(l.Begun)-l.Drawn)
 		}
@@ -45,6 +53,7 @@ func (r *Round) hand(all *told, w store.Watch, f *Facts) (store.Sums, error) {
 		}
 	}
 	f.LagP99Ms, f.HeldLateP99Ms, f.Checked = p99(lags), p99(late), len(requests)
+	f.AfterLimit = report.Share(after, int64(len(requests)))
 	return store.Sums{Requests: int64(len(requests)), Lookups: int64(len(lookups)), MaxWaiting: mostInLine(lookups)}, nil
 }
 

@@ -23,7 +23,10 @@ type Facts struct {
 	LagP99Ms report.Number `json:"lag_p99_ms"`
 	// HeldLateP99Ms is by how much longer lookups held their slots than they drew.
 	HeldLateP99Ms report.Number `json:"held_late_p99_ms"`
-	Checked       int           `json:"answers_checked"`
+	// AfterLimit is the share of requests whose answer came after its lookup's limit,
+	// and before the timer that was to say so had rung: it is used.
+	AfterLimit report.Number `json:"answered_after_limit_share"`
+	Checked    int           `json:"answers_checked"`
 }
 
 // What idle means.
