@@ -51,7 +51,7 @@ func newCalls(p call.Policy, keyed, passDeadline bool, before *calls) (*calls, e
 	}
 	options := []httpgate.ClientOption{
 		httpgate.PassDeadline(passDeadline),
-		httpgate.Within(func(r *http.Request) time.Duration { return attemptsOf(r).x.permit.Remaining() }),
+		httpgate.Within(func(r *http.Request) time.Duration { return max(attemptsOf(r).x.permit.Remaining(), 1) }),
 	}
 	if keyed {
 		options = append(options, httpgate.HonoursKeys())
@@ -126,15 +126,13 @@ func (x *exchange) byPolicy() answer {
 	out := x.out.WithContext(context.WithValue(x.out.Context(), attemptsKey{}, a))
 	res, err := x.class.calls.transport.RoundTrip(out)
 	made := int(a.made.Load())
+	x.several = made > 1
 	if failure, ok := errors.AsType[*client.Failure](err); ok {
-		if made > 1 {
-			x.w.Header()[headerShouldRetry] = noRetry
-		}
 		err = x.callFailed(failure)
 	}
 	if res != nil {
 		res.Header[headerAttemptCount] = []string{strconv.Itoa(made)}
-		if made > 1 && (res.StatusCode >= http.StatusInternalServerError || res.StatusCode == http.StatusTooManyRequests) {
+		if x.several && (res.StatusCode >= http.StatusInternalServerError || res.StatusCode == http.StatusTooManyRequests) {
 			res.Header[headerShouldRetry] = noRetry
 		}
 	}

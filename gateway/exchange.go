@@ -56,6 +56,8 @@ type exchange struct {
 	heard  unit.Instant // when it was known what came of it
 	moves  int          // to another copy
 	judged bool
+	// The call was made in more than one attempt; see calls.
+	several bool
 
 	// A plain call; see there.
 	hold     hold
@@ -336,9 +338,7 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler) // nobody is there, and nothing must look like an answer
 		}
-		if !x.instead(refused.Refusal, 0) {
-			x.gateway.refuse(w, x.in, x.class, refused.Refusal)
-		}
+		x.refuse(w, refused.Refusal)
 		return
 	}
 	if replaced, ok := errors.AsType[*replacedError](err); ok {
@@ -357,10 +357,18 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 	}
 	x.outcome = why
 	x.gateway.log.failed(x, err)
-	refused := gate.Refusal{Reason: why, Class: x.class.name}
-	if !x.instead(refused, 0) {
-		x.gateway.refuse(w, x.in, x.class, refused)
+	x.refuse(w, gate.Refusal{Reason: why, Class: x.class.name})
+}
+
+// refuse answers with a stand-in, or where there is none with the refusal.
+func (x *exchange) refuse(w http.ResponseWriter, r gate.Refusal) {
+	if x.instead(r, 0) {
+		return
 	}
+	if x.several {
+		w.Header()[headerShouldRetry] = noRetry
+	}
+	x.gateway.refuse(w, x.in, x.class, r)
 }
 
 // complete gives the slot back once the upstream has said all it had to say;

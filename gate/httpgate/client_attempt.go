@@ -24,7 +24,9 @@ type outgoing struct {
 func (x *outgoing) ask(c *caller.Caller) caller.Request {
 	ask := caller.Request{Idempotent: idempotent(x.request.Method)}
 	if f := x.transport.within; f != nil {
-		ask.Timeout = max(f(x.request), 0)
+		if ask.Timeout = f(x.request); ask.Timeout < 0 {
+			ask.Timeout = 1 // nobody waits any longer, which is not the same as no limit
+		}
 	}
 	if x.transport.honoursKeys && !ask.Idempotent {
 		ask.Keyed = true

@@ -69,7 +69,10 @@ func TestTheSecondAttemptSendsWhatTheFirstDid(t *testing.T) {
 							t.Errorf("%s: %d bytes arrived", name, len(s))
 						}
 					}
-					if a.status == 200 {
+					// net/http notices one byte too many when it has sent all the others: an answer
+					// to those may be there first. Nothing else was answered.
+					answered := k.name == "said-shorter" && len(seen) == 2 && seen[0] == text[1:] && seen[1] == text[1:]
+					if a.status == 200 && !answered {
 						t.Errorf("%s: a length that lies was answered with %d", name, a.status)
 					}
 					continue
