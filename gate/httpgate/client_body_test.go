@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -70,8 +71,8 @@ func TestTheSecondAttemptSendsWhatTheFirstDid(t *testing.T) {
 						}
 					}
 					// net/http notices one byte too many when it has sent all the others: an answer
-					// to those may be there first. Nothing else was answered.
-					answered := k.name == "said-shorter" && len(seen) == 2 && seen[0] == text[1:] && seen[1] == text[1:]
+					// to those may be there first. Then every attempt sent just those.
+					answered := k.name == "said-shorter" && !slices.ContainsFunc(seen, func(s string) bool { return s != text[1:] })
 					if a.status == 200 && !answered {
 						t.Errorf("%s: a length that lies was answered with %d", name, a.status)
 					}
