@@ -169,7 +169,7 @@ func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) 
 	b.service, b.allowed, b.cost, b.bytes = a.service, a.allowed, a.cost, a.bytes
 	b.class, b.stream, b.tenant, b.level, b.session = a.class, a.stream, a.tenant, a.level, a.session
 	r.callers++
-	r.heap.push(r.now.Add(pause), triesAgain, what, b.life)
+	r.heap.Push(r.now.Add(pause), triesAgain, what, b.life)
 }
 
 // check verifies every machine and that it agrees with the run.

@@ -23,7 +23,7 @@ func (r *run) sendStraight(what int32, a *attempt) {
 	}
 	a.place = waiting
 	res.count(+1, 0)
-	r.heap.push(leaves, callerLeaves, what, a.life)
+	r.heap.Push(leaves, callerLeaves, what, a.life)
 	res.send(what, a, spread.None)
 }
 

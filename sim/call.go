@@ -97,7 +97,7 @@ func (r *run) follow(what int32, a *attempt, s call.Step) {
 	if s.Next != c.next {
 		c.next = s.Next
 		if s.Next != unit.Never {
-			r.heap.push(max(s.Next, r.now), callTimesOut, what, a.life)
+			r.heap.Push(max(s.Next, r.now), callTimesOut, what, a.life)
 		}
 	}
 }
@@ -108,12 +108,12 @@ func (r *run) sendErrand(what int32, a *attempt, c *calling, s call.Step) {
 	e := r.attempts.at(at)
 	e.class, e.stream, e.number, e.tenant, e.level = a.class, a.stream, a.number, a.tenant, a.level
 	e.service, e.cost, e.session, e.try = a.service, a.cost, a.session, a.try
-	e.of, e.nth, e.deadline = place{what, a.life}, s.Attempt, s.Limit
+	e.of, e.nth, e.deadline = place{What: what, Life: a.life}, s.Attempt, s.Limit
 	beside := spread.None
 	if s.Attempt > 1 {
 		beside = a.copy // of the attempt before
 	}
-	*c.free() = errand{place: place{at, e.life}, attempt: s.Attempt}
+	*c.free() = errand{place: place{What: at, Life: e.life}, attempt: s.Attempt}
 	a.class.dependency.Sent(r.now, &c.Call, s.Attempt)
 	e.class.resource.send(at, e, beside)
 	a.copy = e.copy
@@ -148,10 +148,10 @@ func (r *run) errandEnds(at int32, e *attempt) {
 	if orphan {
 		return
 	}
-	a := r.attempts.at(of.what)
+	a := r.attempts.at(of.What)
 	c := r.callings.at(a.calling)
 	c.land(nth)
-	r.follow(of.what, a, a.class.dependency.Ended(r.now, &c.Call, nth, call.Outcome{Result: outcome}))
+	r.follow(of.What, a, a.class.dependency.Ended(r.now, &c.Call, nth, call.Outcome{Result: outcome}))
 }
 
 // land takes an attempt out of those in flight.
@@ -169,7 +169,7 @@ func (c *calling) land(attempt uint16) errand {
 // once, at the limit that was passed on to it, or not at all.
 func (r *run) cut(a *attempt, c *calling, attempt uint16) {
 	p := c.land(attempt).place
-	e := r.attempts.at(p.what)
+	e := r.attempts.at(p.What)
 	e.answered = true
 	res := e.class.resource
 	res.upstream.judge(r.now, e, spread.Late)
@@ -177,10 +177,10 @@ func (r *run) cut(a *attempt, c *calling, attempt uint16) {
 	switch {
 	case res.upstream.NoticesCancel, passed && e.deadline <= r.now:
 		if res.halt(e, reason.Timeout) {
-			r.attempts.give(p.what)
+			r.attempts.give(p.What)
 		}
 	case passed:
-		r.heap.push(e.deadline, callTimesOut, p.what, e.life)
+		r.heap.Push(e.deadline, callTimesOut, p.What, e.life)
 	}
 }
 

@@ -102,7 +102,7 @@ func (r *run) offer(what int32, a *attempt) {
 		a.place = waiting
 	}
 	if st.Callers.Patience > 0 {
-		r.heap.push(now.Add(st.Callers.Patience), callerLeaves, what, a.life)
+		r.heap.Push(now.Add(st.Callers.Patience), callerLeaves, what, a.life)
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *run) start(what int32, a *attempt) {
 		return
 	}
 	if a.class.call.Timeout > 0 && !a.ungoverned {
-		r.heap.push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
+		r.heap.Push(r.now.Add(a.class.call.Timeout), callTimesOut, what, a.life)
 	}
 	res.send(what, a, spread.None)
 	if a.class.call.StartDeadline {
@@ -190,7 +190,7 @@ func (res *resource) carryOut() {
 		case boundary.Overdue:
 			r.abandon(what, a, f.Reason, f.RetryAfter)
 			if a.calling != 0 {
-				r.heap.push(r.now, callTimesOut, what, a.life) // its call gives up at this very instant
+				r.heap.Push(r.now, callTimesOut, what, a.life) // its call gives up at this very instant
 			} else if res.upstream.NoticesCancel || res.upstream.KeepsDeadline && a.class.call.PassDeadline {
 				res.stop(what, a, f.Reason)
 			}

@@ -53,7 +53,7 @@ func (r *run) heed(id int32, c *calling, s call.Step) {
 	if s.Next != c.next {
 		c.next = s.Next
 		if s.Next != unit.Never {
-			r.heap.push(max(s.Next, r.now), callerActs, id, c.life)
+			r.heap.Push(max(s.Next, r.now), callerActs, id, c.life)
 		}
 	}
 }
@@ -70,26 +70,26 @@ func (r *run) offerNext(id int32, c *calling, s call.Step) {
 	if s.Limit != unit.Never && st.Callers.PassDeadline {
 		a.allowed = time.Duration(s.Limit - r.now)
 	}
-	*c.free() = errand{place: place{what, life}, attempt: s.Attempt}
+	*c.free() = errand{place: place{What: what, Life: life}, attempt: s.Attempt}
 	st.client.Sent(r.now, &c.Call, s.Attempt)
 	r.callers++
-	r.heap.push(r.now, triesAgain, what, life)
+	r.heap.Push(r.now, triesAgain, what, life)
 }
 
 // hangUp ends an attempt that its caller does not wait for any longer.
 func (r *run) hangUp(c *calling, attempt uint16) {
 	p := c.land(attempt).place
-	a := r.attempts.at(p.what)
-	if a.life != p.life {
+	a := r.attempts.at(p.What)
+	if a.life != p.Life {
 		return // it was answered at this very instant
 	}
 	a.asker = 0
 	if a.unsent {
 		r.callers--
-		r.attempts.give(p.what)
+		r.attempts.give(p.What)
 		return
 	}
-	r.callerLeaves(p.what, a)
+	r.callerLeaves(p.What, a)
 }
 
 // hear notes what an attempt came to, of which its caller hears in an event.
@@ -98,7 +98,7 @@ func (r *run) hear(a *attempt, why reason.Reason, retryAfter time.Duration) {
 	for i := range c.errands {
 		if e := &c.errands[i]; e.attempt == uint16(a.try)+1 {
 			e.ended, e.outcome = true, heard(why, retryAfter)
-			r.heap.push(r.now, callerActs, a.asker, c.life)
+			r.heap.Push(r.now, callerActs, a.asker, c.life)
 		}
 	}
 }

@@ -108,11 +108,11 @@ func newRun(s *Scenario) (*run, error) {
 	}
 	for i, c := range s.Changes {
 		if !s.Unprotected {
-			r.heap.push(unit.Instant(c.At), changes, int32(i), 0)
+			r.heap.Push(unit.Instant(c.At), changes, int32(i), 0)
 		}
 	}
 	if s.Sample != nil {
-		r.heap.push(0, samples, 0, 0)
+		r.heap.Push(0, samples, 0, 0)
 	}
 	return r, nil
 }
@@ -145,7 +145,7 @@ func (r *run) await(i int) {
 		return
 	}
 	r.callers++
-	r.arrivals.insert(event{unit.Instant(st.next.At), uint64(arrives)<<kindShift | uint64(i), int32(i), 0})
+	r.arrivals.Put(unit.Instant(st.next.At), arrives, uint64(i), int32(i))
 }
 
 // fail ends the run with an error.
@@ -167,9 +167,9 @@ func (r *run) play(progress func(done, total time.Duration)) {
 		case wakesUp:
 			r.resources[what].wake(at)
 		case arrives:
-			r.arrive(int(r.arrivals.pop().what))
+			r.arrive(int(r.arrivals.Pop().What))
 		default:
-			r.take(r.heap.pop())
+			r.take(r.heap.Pop())
 		}
 		if r.Check {
 			r.check()
@@ -190,11 +190,11 @@ func (r *run) play(progress func(done, total time.Duration)) {
 // wake-up.
 func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
 	at, k = unit.Never, samples
-	if len(r.heap.events) > 0 {
-		at, k = r.heap.events[0].at, r.heap.events[0].kind()
+	if r.heap.Len() > 0 {
+		at, k = r.heap.First().At, r.heap.First().Kind()
 	}
-	if len(r.arrivals.events) > 0 {
-		if next := r.arrivals.events[0].at; next < at || next == at && k > arrives {
+	if r.arrivals.Len() > 0 {
+		if next := r.arrivals.First().At; next < at || next == at && k > arrives {
 			at, k = next, arrives
 		}
 	}
@@ -208,41 +208,41 @@ func (r *run) nextEvent() (at unit.Instant, k kind, what int) {
 
 // take plays an event of the heap.
 func (r *run) take(e event) {
-	switch e.kind() {
+	switch e.Kind() {
 	case changes:
-		if c := &r.Changes[e.what]; c.Drain {
-			r.resources[c.Resource].drain(e.at)
+		if c := &r.Changes[e.What]; c.Drain {
+			r.resources[c.Resource].drain(e.At)
 		} else if c.Operate != nil {
-			r.resources[c.Resource].operate(e.at, c.Operate)
+			r.resources[c.Resource].operate(e.At, c.Operate)
 		} else {
-			r.resources[c.Resource].reconfigure(e.at, c.Boundary)
+			r.resources[c.Resource].reconfigure(e.At, c.Boundary)
 		}
 	case samples:
-		r.Sample(e.at, r.machines)
-		if next := e.at.Add(r.SampleEvery); next < r.cutoff || r.For == 0 {
-			r.heap.push(next, samples, 0, 0)
+		r.Sample(e.At, r.machines)
+		if next := e.At.Add(r.SampleEvery); next < r.cutoff || r.For == 0 {
+			r.heap.Push(next, samples, 0, 0)
 		}
 	default:
-		if e.kind() == callerActs {
-			if c := r.clients.at(e.what); c.life == e.life {
-				r.callerActs(e.what, c)
+		if e.Kind() == callerActs {
+			if c := r.clients.at(e.What); c.life == e.Life {
+				r.callerActs(e.What, c)
 			}
 			return
 		}
-		a := r.attempts.at(e.what)
-		if a.life != e.life {
+		a := r.attempts.at(e.What)
+		if a.life != e.Life {
 			return // it has ended by then
 		}
-		switch e.kind() {
+		switch e.Kind() {
 		case workEnds:
-			r.workEnds(e.what, a)
+			r.workEnds(e.What, a)
 		case callTimesOut:
-			r.callTimesOut(e.what, a)
+			r.callTimesOut(e.What, a)
 		case callerLeaves:
-			r.callerLeaves(e.what, a)
+			r.callerLeaves(e.What, a)
 		case triesAgain:
 			r.callers-- // counted anew by offer
-			r.offer(e.what, a)
+			r.offer(e.What, a)
 		}
 	}
 }

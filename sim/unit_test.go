@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -10,69 +9,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/workload"
 	"github.com/spillway-dev/spillway/workload/dice"
-	"pgregory.net/rapid"
 )
-
-// Events leave the heap by instant, then by kind, then in the order of their
-// making.
-func TestTheHeapIsASort(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h heap
-		type key struct {
-			at   unit.Instant
-			kind kind
-			what int32
-		}
-		var want []key
-		pop := func() {
-			e := h.pop()
-			if got := (key{e.at, e.kind(), e.what}); got != want[0] {
-				t.Fatalf("popped %v, want %v", got, want[0])
-			}
-			want = want[1:]
-		}
-		for i := range rapid.IntRange(0, 200).Draw(t, "steps") {
-			if len(want) > 0 && rapid.IntRange(0, 2).Draw(t, "pop") == 0 {
-				pop()
-				continue
-			}
-			k := key{unit.Instant(rapid.IntRange(0, 5).Draw(t, "at")), kind(rapid.IntRange(0, int(samples)).Draw(t, "kind")), int32(i)}
-			h.push(k.at, k.kind, k.what, 0)
-			want = append(want, k)
-			slices.SortStableFunc(want, func(a, b key) int {
-				if a.at != b.at {
-					return int(a.at - b.at)
-				}
-				return int(a.kind) - int(b.kind)
-			})
-		}
-		for len(want) > 0 {
-			pop()
-		}
-	})
-}
-
-func TestALineIsFirstInFirstOut(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var l line
-		var want []place
-		for i := range rapid.IntRange(0, 500).Draw(t, "steps") {
-			if len(want) > 0 && rapid.Bool().Draw(t, "pop") {
-				if got := l.pop(); got != want[0] {
-					t.Fatalf("popped %v, want %v", got, want[0])
-				}
-				want = want[1:]
-			} else {
-				p := place{int32(i), uint32(i)}
-				l.push(p)
-				want = append(want, p)
-			}
-			if l.count != len(want) {
-				t.Fatalf("%d in line, want %d", l.count, len(want))
-			}
-		}
-	})
-}
 
 func TestAnAttemptGivenBackIsAnotherLife(t *testing.T) {
 	var a arena

@@ -72,33 +72,3 @@ func (u *upstream) ends(now unit.Instant, service time.Duration, copy spread.Cop
 		}
 	}
 }
-
-// line is a queue of attempts in a ring that grows to the longest it has been.
-type line struct {
-	ring        []place
-	head, count int
-}
-
-// place is an attempt's in a line; stale once the attempt's life is another.
-type place struct {
-	what int32
-	life uint32
-}
-
-func (l *line) push(p place) {
-	if l.count == len(l.ring) {
-		grown := make([]place, max(64, 2*len(l.ring)))
-		n := copy(grown, l.ring[l.head:])
-		copy(grown[n:], l.ring[:l.head])
-		l.ring, l.head = grown, 0
-	}
-	l.ring[(l.head+l.count)&(len(l.ring)-1)] = p
-	l.count++
-}
-
-func (l *line) pop() place {
-	p := l.ring[l.head]
-	l.head = (l.head + 1) & (len(l.ring) - 1)
-	l.count--
-	return p
-}

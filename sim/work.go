@@ -19,7 +19,7 @@ func (res *resource) send(what int32, a *attempt, beside spread.Copy) {
 		return
 	}
 	a.work = inLine
-	c.line.push(place{what, a.life})
+	c.line.Push(place{What: what, Life: a.life})
 	u.inLine++
 	res.result.LineMost = max(res.result.LineMost, u.inLine)
 }
@@ -43,18 +43,18 @@ func (res *resource) serve(what int32, a *attempt) {
 	if r.Unprotected {
 		r.startStraight(a)
 	}
-	r.heap.push(at, workEnds, what, a.life)
+	r.heap.Push(at, workEnds, what, a.life)
 }
 
 // serveNext lets those in a copy's line have the servers that are free.
 func (res *resource) serveNext(copy spread.Copy) {
 	u := &res.upstream
-	for c := &u.copies[copy]; c.line.count > 0 && c.free(); {
-		p := c.line.pop()
-		a := res.run.attempts.at(p.what)
-		if a.life == p.life && a.work == inLine {
+	for c := &u.copies[copy]; c.line.Len() > 0 && c.free(); {
+		p := c.line.Pop()
+		a := res.run.attempts.at(p.What)
+		if a.life == p.Life && a.work == inLine {
 			u.inLine--
-			res.serve(p.what, a)
+			res.serve(p.What, a)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (res *resource) serveNext(copy spread.Copy) {
 // of this instant, since the machine may be amid another.
 func (res *resource) stop(what int32, a *attempt, why reason.Reason) {
 	if res.halt(a, why) {
-		res.run.heap.push(res.run.now, workEnds, what, a.life)
+		res.run.heap.Push(res.run.now, workEnds, what, a.life)
 	}
 }
 

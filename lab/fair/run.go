@@ -1,8 +1,6 @@
 package fair
 
 import (
-	"fmt"
-
 	"github.com/spillway-dev/spillway/lab"
 	"github.com/spillway-dev/spillway/report"
 )
@@ -76,39 +74,19 @@ func Run(p Plan, progress func(done, total int, arm string)) (*Document, error) 
 		Lab: "fair", Mode: "virtual", Seed: p.Seed, Question: Question, NotTested: NotTested, AddedAfter: p.AddedAfter, Meta: p.Meta,
 		NotYet: map[string]string{"ledger": "--ledger needs the ledger"},
 	}}
-	plan := lab.Plan{Lab: "fair", Seed: p.Seed, Version: p.Meta.Version, Command: p.Meta.Command, Predictions: p.Predictions}
+	plan := lab.Plan{Predictions: p.Predictions}
 	for _, s := range p.Arms {
 		plan.Arms = append(plan.Arms, lab.PlannedArm{Name: s.Name, Settings: s})
-		d.ArmOrder = append(d.ArmOrder, s.Name)
 	}
-	recorder, err := lab.Open(p.Raw, plan)
+	recorder, err := lab.Play(&d.Results, plan, p.Raw, progress, func(i int, keep *lab.Arm) (any, error) {
+		r, err := p.Arms[i].play(p.Seed, keep)
+		d.Arms[p.Arms[i].Name] = r
+		return r, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	figures := map[string]lab.Figures{}
-	for i, s := range p.Arms {
-		if progress != nil {
-			progress(i, len(p.Arms), s.Name)
-		}
-		keep, err := recorder.Arm(s.Name)
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.play(p.Seed, keep)
-		if err == nil {
-			err = keep.Close()
-		}
-		if err != nil {
-			return nil, fmt.Errorf("arm %s: %w", s.Name, err)
-		}
-		d.Arms[s.Name] = r
-		if figures[s.Name], err = lab.FiguresOf(r); err != nil {
-			return nil, err
-		}
-	}
 	d.Arm, d.Result = p.Flat, d.Arms[p.Flat]
-	d.Verdicts = lab.Judge(p.Predictions, figures)
 	d.Findings = d.findings()
-	d.PlanSHA256, d.Records = recorder.PlanSHA256(), recorder.Kept()
 	return d, recorder.Results(d)
 }

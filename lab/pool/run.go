@@ -60,50 +60,30 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		Results: lab.Results{Lab: "pool", Mode: "virtual", Seed: o.Seed, Question: Question, NotYet: later,
 			NotTested: NotTested, AddedAfter: AddedAfter, Meta: meta},
 	}
-	written := lab.Plan{Lab: "pool", Seed: o.Seed, Version: meta.Version, Command: meta.Command}
+	var written lab.Plan
+	var names []string
 	for _, s := range arms {
 		written.Arms = append(written.Arms, lab.PlannedArm{Name: s.Name, Settings: s})
-		d.ArmOrder = append(d.ArmOrder, s.Name)
+		names = append(names, s.Name)
 	}
 	for _, p := range Predictions(o) {
-		if slices.Contains(d.ArmOrder, p.Arm) && (p.Than == "" || slices.Contains(d.ArmOrder, p.Than)) {
+		if slices.Contains(names, p.Arm) && (p.Than == "" || slices.Contains(names, p.Than)) {
 			written.Predictions = append(written.Predictions, p)
 		}
 	}
-	recorder, err := lab.Open(raw, written)
+	recorder, err := lab.Play(&d.Results, written, raw, progress, func(i int, keep *lab.Arm) (any, error) {
+		one, err := arms[i].play(d.Seed, d.Meta, keep)
+		if err != nil {
+			return nil, err
+		}
+		d.played[arms[i].Name], d.Arms[arms[i].Name] = one, one.Result
+		return one.Result, nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	figures := map[string]lab.Figures{}
-	for i, s := range arms {
-		if progress != nil {
-			progress(i, len(arms), s.Name)
-		}
-		if err := d.play(s, recorder, figures); err != nil {
-			return nil, fmt.Errorf("arm %s: %w", s.Name, err)
-		}
-	}
-	d.Verdicts = lab.Judge(written.Predictions, figures)
 	d.Findings = d.findings()
-	d.PlanSHA256, d.Records = recorder.PlanSHA256(), recorder.Kept()
 	return d, recorder.Results(d)
-}
-
-func (d *Document) play(s Setting, recorder *lab.Recorder, figures map[string]lab.Figures) error {
-	keep, err := recorder.Arm(s.Name)
-	if err != nil {
-		return err
-	}
-	one, err := s.play(d.Seed, d.Meta, keep)
-	if err != nil {
-		return err
-	}
-	if err := keep.Close(); err != nil {
-		return err
-	}
-	d.played[s.Name], d.Arms[s.Name] = one, one.Result
-	figures[s.Name], err = lab.FiguresOf(one.Result)
-	return err
 }
 
 // choose returns the arms asked for, and those asked for that are not there

@@ -65,7 +65,7 @@ func (r *Run) offer(what int32, l *lookup) {
 // turn has the caller told, after this event, that it was turned away.
 func (r *Run) turn(what int32, l *lookup, after time.Duration) {
 	l.place, l.after = atDoor, after
-	r.heap.push(r.now, turned, what, l.life)
+	r.heap.Push(r.now, turned, what, l.life)
 }
 
 // carryOut does what a guard's machine says.
@@ -102,8 +102,8 @@ func (r *Run) leave(c *replica, was where, fate Fate, ticket boundary.Ticket) {
 
 // woken lets a guard do what is due.
 func (r *Run) woken(e event) {
-	g := r.copies[e.what].guard
-	if g.life != e.life {
+	g := r.copies[e.What].guard
+	if g.life != e.Life {
 		return
 	}
 	g.wake = unit.Never
@@ -118,7 +118,7 @@ func (r *Run) arm(g *guard) {
 	if next := g.machine.Next(); next != g.wake {
 		g.life++
 		if g.wake = next; next != unit.Never {
-			r.heap.push(max(next, r.now), wakes, g.index, g.life)
+			r.heap.Push(max(next, r.now), wakes, g.index, g.life)
 		}
 	}
 }

@@ -118,10 +118,10 @@ func (r *Run) admit(what int32, l *lookup) {
 		r.start(what, l)
 		return
 	}
-	c.line.push(place{what, l.life})
+	c.line.Push(place{What: what, Life: l.life})
 	r.wait(+1)
 	if r.Travels && l.Limit != unit.Never {
-		r.heap.push(l.Limit, stops, what, l.life)
+		r.heap.Push(l.Limit, stops, what, l.life)
 	}
 }
 
@@ -151,17 +151,17 @@ func (r *Run) start(what int32, l *lookup) {
 	}
 	end := r.now.Add(hold)
 	if r.Travels && !r.Store.Deaf && l.Limit < end {
-		r.heap.push(l.Limit, stops, what, l.life)
+		r.heap.Push(l.Limit, stops, what, l.life)
 		return
 	}
-	r.heap.push(end, ends, what, l.life)
+	r.heap.Push(end, ends, what, l.life)
 }
 
 // ended takes a lookup out of the store, and its answer to the service if that
 // still listens.
 func (r *Run) ended(e event, fate Fate) {
-	l := &r.lookups[e.what]
-	if l.life != e.life || l.place == nowhere {
+	l := &r.lookups[e.What]
+	if l.life != e.Life || l.place == nowhere {
 		return
 	}
 	c, was := &r.copies[l.Copy], l.place
@@ -193,7 +193,7 @@ func (r *Run) ended(e event, fate Fate) {
 	ticket := l.ticket
 	l.life++
 	r.lost--
-	r.unused = append(r.unused, e.what)
+	r.unused = append(r.unused, e.What)
 	if c.guard != nil {
 		r.leave(c, was, fate, ticket)
 	} else if was == inSlot {
@@ -206,11 +206,11 @@ func (r *Run) ended(e event, fate Fate) {
 
 // next gives the slot that has come free to the line.
 func (r *Run) next(c *replica) {
-	for c.line.count > 0 && c.busy < c.slots {
-		p := c.line.pop()
-		if l := &r.lookups[p.what]; l.life == p.life && l.place == inLine {
+	for c.line.Len() > 0 && c.busy < c.slots {
+		p := c.line.Pop()
+		if l := &r.lookups[p.What]; l.life == p.Life && l.place == inLine {
 			r.wait(-1)
-			r.start(p.what, l)
+			r.start(p.What, l)
 		}
 	}
 }

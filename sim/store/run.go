@@ -81,10 +81,10 @@ func New(s Scenario) (*Run, error) {
 func (r *Run) Play(w Watch) (Sums, error) {
 	r.watch = w
 	r.expect()
-	for len(r.heap.events) > 0 {
-		e := r.heap.pop()
-		r.now = e.at
-		switch e.kind() {
+	for r.heap.Len() > 0 {
+		e := r.heap.Pop()
+		r.now = e.At
+		switch e.Kind() {
 		case ends:
 			r.ended(e, Used)
 		case stops:
@@ -92,12 +92,12 @@ func (r *Run) Play(w Watch) (Sums, error) {
 		case turned:
 			r.ended(e, Turned)
 		case passes:
-			if s := &r.senders[e.what]; s.timer == e.life {
+			if s := &r.senders[e.What]; s.timer == e.Life {
 				s.next = unit.Never
-				r.follow(e.what, r.dependency.Passed(r.now, &s.call))
+				r.follow(e.What, r.dependency.Passed(r.now, &s.call))
 			}
 		case comesFree:
-			r.free(e.what)
+			r.free(e.What)
 		case arrives:
 			r.arrive()
 		case wakes:
@@ -114,7 +114,7 @@ func (r *Run) Play(w Watch) (Sums, error) {
 // expect puts the next arrival on the heap.
 func (r *Run) expect() {
 	if int(r.arrived) < len(r.arrivals) {
-		r.heap.push(unit.Instant(r.arrivals[r.arrived]), arrives, 0, 0)
+		r.heap.Push(unit.Instant(r.arrivals[r.arrived]), arrives, 0, 0)
 	}
 }
 
@@ -179,7 +179,7 @@ func (r *Run) follow(i int32, step call.Step) {
 	if step.Next != s.next {
 		s.timer++
 		if s.next = step.Next; s.next != unit.Never {
-			r.heap.push(s.next, passes, i, s.timer)
+			r.heap.Push(s.next, passes, i, s.timer)
 		}
 	}
 }
@@ -226,5 +226,5 @@ func (r *Run) answer(i int32, why reason.Reason) {
 	if r.watch.Request != nil {
 		r.watch.Request(&s.Request)
 	}
-	r.heap.push(s.Answered, comesFree, i, 0)
+	r.heap.Push(s.Answered, comesFree, i, 0)
 }
