@@ -68,7 +68,7 @@ func (b AttemptBudget) hasScalar() bool {
 }
 func (AttemptBudget) kind() string { return "percent, off" }
 func (AttemptBudget) schema() map[string]any {
-	return anyOf(map[string]any{"const": "off"}, Percent(0).schema())
+	return anyOf(offSchema(), Percent(0).schema())
 }
 
 func (b *AttemptBudget) fill() {
@@ -90,29 +90,14 @@ type Backoff struct {
 }
 
 func (b *Backoff) parse(_, text string) error {
-	const fix = "write off, or keys as in { base: 5ms, max: 1s }"
-	switch text {
-	case "off":
-	case "": // of a mapping with nothing in it
-		return bad(fix, "says nothing")
-	default:
-		return bad(fix, "%s is neither off nor keys", quote(text))
-	}
 	b.Off = true
-	return nil
+	return readOff(text, "write off, or keys as in { base: 5ms, max: 1s }")
 }
 
-func (b Backoff) format() string {
-	if b.Off {
-		return "off"
-	}
-	return ""
-}
-func (b Backoff) hasScalar() bool { return b.Off }
-func (Backoff) kind() string      { return "off" }
-func (Backoff) schema() map[string]any {
-	return map[string]any{"const": "off"}
-}
+func (b Backoff) format() string       { return formatOff(b.Off) }
+func (b Backoff) hasScalar() bool      { return b.Off }
+func (Backoff) kind() string           { return "off" }
+func (Backoff) schema() map[string]any { return offSchema() }
 
 // Jitter is how a pause is spread.
 type Jitter string

@@ -112,29 +112,14 @@ type Eject struct {
 }
 
 func (e *Eject) parse(_, text string) error {
-	const fix = "write off, or keys as in { in_a_row: 5, for: 10s }"
-	switch text {
-	case "off":
-	case "": // of a mapping with nothing in it
-		return bad(fix, "says nothing")
-	default:
-		return bad(fix, "%s is neither off nor keys", quote(text))
-	}
 	e.Off = true
-	return nil
+	return readOff(text, "write off, or keys as in { in_a_row: 5, for: 10s }")
 }
 
-func (e Eject) format() string {
-	if e.Off {
-		return "off"
-	}
-	return ""
-}
-func (e Eject) hasScalar() bool { return e.Off }
-func (Eject) kind() string      { return "off" }
-func (Eject) schema() map[string]any {
-	return map[string]any{"const": "off"}
-}
+func (e Eject) format() string       { return formatOff(e.Off) }
+func (e Eject) hasScalar() bool      { return e.Off }
+func (Eject) kind() string           { return "off" }
+func (Eject) schema() map[string]any { return offSchema() }
 
 // fill holds what was not written; the figures are policy/spread's, which says
 // where they come from.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,20 +13,8 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/test/need"
 )
-
-// calls is how many calls the stress makes: SPILLWAY_CALLS, or 20,000.
-func calls(t *testing.T) int {
-	text := os.Getenv("SPILLWAY_CALLS")
-	if text == "" {
-		return 20_000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("SPILLWAY_CALLS=%q: want a number of calls such as 1000000", text)
-	}
-	return n
-}
 
 // world is what calls at random take and have to give back.
 type world struct {
@@ -132,7 +118,7 @@ func (w *world) call(t *testing.T, c *caller.Caller, seed uint64) {
 // retries and a breaker: nothing is left of them, no goroutine (or the bubble would not
 // end), no attempt, body, permit or hook on a context, and the breaker is not wedged.
 func TestNothingIsLeftOfCallsAtRandom(t *testing.T) {
-	total := calls(t)
+	total := need.Count(t, "SPILLWAY_CALLS", 20_000)
 	bubble(t, func(t *testing.T) {
 		w := new(world)
 		var err error

@@ -17,6 +17,7 @@ import (
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/test/need"
 )
 
 // failsafe-go#65, #123, hedgedhttp#7, resty PR#1197: a shared context was cancelled once
@@ -54,7 +55,7 @@ func TestTheWinnersBodyIsWhole(t *testing.T) {
 				}
 			}
 		}, call.Policy{Timeout: time.Second, Hedge: hedged(ms).Hedge})
-		runs := min(clientCalls(t)/80, 500)
+		runs := min(need.Count(t, "SPILLWAY_CALLS", 4_000)/80, 500)
 		var all sync.WaitGroup
 		turn := make(chan struct{}, 10) // at a time, or the machine is what is slow
 		for i := range runs {
@@ -157,7 +158,7 @@ func TestHedgedCallsLeaveNothing(t *testing.T) {
 		var all sync.WaitGroup
 		for range 16 {
 			all.Go(func() {
-				for next.Add(1) <= int64(min(clientCalls(t)/4, 10_000)) {
+				for next.Add(1) <= int64(min(need.Count(t, "SPILLWAY_CALLS", 4_000)/4, 10_000)) {
 					if a := do(u.client, request(t, "GET", u.URL, nil)); a.err != nil || a.body != "answer" {
 						t.Errorf("%+v", a)
 					}

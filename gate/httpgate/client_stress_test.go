@@ -6,9 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,21 +17,8 @@ import (
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/test/need"
 )
-
-// clientCalls is how many calls the stress makes: SPILLWAY_CALLS, or 4,000 for each
-// protocol.
-func clientCalls(t *testing.T) int {
-	text := os.Getenv("SPILLWAY_CALLS")
-	if text == "" {
-		return 4_000
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		t.Fatalf("SPILLWAY_CALLS=%q: want a number of calls such as 1000000", text)
-	}
-	return n
-}
 
 // Calls at random over real connections, with callers that leave, services that crash,
 // dawdle and refuse behind a gate, limits, hedges and retries: nothing is left, no
@@ -103,7 +88,7 @@ func TestNothingIsLeftOfClientsAtRandom(t *testing.T) {
 		var all sync.WaitGroup
 		for range 32 {
 			all.Go(func() {
-				for next.Add(1) <= int64(clientCalls(t)) {
+				for next.Add(1) <= int64(need.Count(t, "SPILLWAY_CALLS", 4_000)) {
 					one()
 				}
 			})

@@ -3,8 +3,6 @@ package boundary
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/test/story"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/*.txt")
@@ -40,38 +39,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 // time left. Every event prints its verdict, if it has one, and its effects,
 // each on a line with an arrow. An effect that happened on the way, because it
 // was due, is printed with the event that found it due.
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := runScript(t, string(text))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(text) {
-				t.Errorf("%s: what happened is not what is expected (-update rewrites it):\n%s", file, difference(string(text), got))
-			}
-		})
-	}
-}
-
-func difference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, w[i], g[i])
-		}
-	}
-	return "one is longer"
-}
+func TestScripts(t *testing.T) { story.Files(t, "testdata/*.txt", *update, runScript) }
 
 // runScript returns the script with its expected lines as they turned out.
 func runScript(t *testing.T, text string) string {

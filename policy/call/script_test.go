@@ -3,8 +3,6 @@ package call
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/test/story"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected output in testdata/script/*.txt")
@@ -33,38 +32,7 @@ var update = flag.Bool("update", false, "rewrite the expected output in testdata
 // An attempt is Sent as soon as it is to be, unless the call was begun untold. What
 // Passed brings about at a Next that comes before the line's instant, or at it, is
 // printed with an arrow, before what the line itself does.
-func TestScripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/script/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no scripts", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := runScript(t, string(text))
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if got != string(text) {
-				t.Errorf("%s: what happened is not what is expected (-update rewrites it):\n%s", file, firstDifference(string(text), got))
-			}
-		})
-	}
-}
-
-func firstDifference(want, got string) string {
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range min(len(w), len(g)) {
-		if w[i] != g[i] {
-			return fmt.Sprintf("line %d\nwant %s\ngot  %s", i+1, w[i], g[i])
-		}
-	}
-	return "one is longer"
-}
+func TestScripts(t *testing.T) { story.Files(t, "testdata/script/*.txt", *update, runScript) }
 
 // runScript returns the script with its expected lines as they turned out.
 func runScript(t *testing.T, text string) string {
