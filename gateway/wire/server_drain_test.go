@@ -1,12 +1,14 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"net"
 	"net/http"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -46,19 +48,24 @@ func TestDrain(t *testing.T) {
 // Whose connection is older than the draining, and who has not said anything yet,
 // is answered.
 func TestDrainingAnswersWhoHasJustConnected(t *testing.T) {
-	b := serveBoth(t, func(http.ResponseWriter, *http.Request) {})
-	c, br := b.dial(t)
-	<-b.gone // it is accepted
-	for n := 0; n == 0; <-time.After(time.Millisecond) {
-		b.mu.Lock()
-		n = len(b.conns)
-		b.mu.Unlock()
-	}
-	b.Drain()
-	io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-	if res, _ := readAnswer(t, br, "GET"); !res.Close {
-		t.Error("the answer does not say that it is the last")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s, l := quiet(), make(piped)
+		served := make(chan error, 1)
+		go func() { served <- s.Serve(l) }()
+		c := l.dial()
+		synctest.Wait() // it is accepted, and the server waits for its word
+		s.Drain()
+		if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if res, _ := readAnswer(t, bufio.NewReader(c), "GET"); !res.Close {
+			t.Error("the answer does not say that it is the last")
+		}
+		l.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // When the time to drain is over, what still runs is told, and waited for.

@@ -357,6 +357,22 @@ func TestStandingStill(t *testing.T) {
 // piped is a listener in virtual time.
 type piped chan net.Conn
 
+// dial connects to whoever accepts.
+func (p piped) dial() net.Conn {
+	near, far := net.Pipe()
+	p <- near
+	return far
+}
+
+// quiet is a server for piped that answers 200 to everything.
+func quiet() *Server {
+	return &Server{
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Idle: 4 * time.Second, Fresh: 2 * time.Second, Stall: time.Second,
+		Watch:       func(net.Conn, func()) (func(), bool) { return func() {}, true },
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return ctx },
+	}
+}
+
 func (p piped) Accept() (net.Conn, error) {
 	if c, ok := <-p; ok {
 		return c, nil
@@ -370,16 +386,10 @@ func (p piped) Addr() net.Addr { return &net.UnixAddr{} }
 // by now, is closed after as long as ever; and then the server has ended.
 func TestStandingStillOnceTheListenerIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{
-			Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), Idle: 4 * time.Second, Fresh: 2 * time.Second, Stall: time.Second,
-			Watch:       func(net.Conn, func()) (func(), bool) { return func() {}, true },
-			ConnContext: func(ctx context.Context, _ net.Conn) context.Context { return ctx },
-		}
-		l := make(piped)
+		s, l := quiet(), make(piped)
 		served := make(chan error, 1)
 		go func() { served <- s.Serve(l) }()
-		near, far := net.Pipe()
-		l <- near
+		far := l.dial()
 		if _, err := io.WriteString(far, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
