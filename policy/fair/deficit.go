@@ -85,10 +85,15 @@ func (d *Deficit) Correct(f *Flow, difference unit.Cost) {
 // Weight returns the sum of the waiting flows' weights, at least 1.
 func (d *Deficit) Weight() int64 { return max(d.weight, 1) }
 
-// Set changes f's weight, from its next turn on. Ranks do not count here.
+// Set changes f's weight. What f owes is a cost, and is paid off at the new weight; what
+// is left of a turn under way is at most a whole one of the new weight. Ranks do not
+// count here.
 func (d *Deficit) Set(f *Flow, weight int64, rank int) {
 	old := f.Weight
 	f.set(weight, rank)
+	if f.Weight != old {
+		d.restate(f, unit.Cost(old))
+	}
 	if d.heap.has(f) {
 		d.weight += f.Weight - old
 	}
@@ -115,6 +120,24 @@ func (d *Deficit) charge(f *Flow, cost unit.Cost) {
 		turn = d.round
 	}
 	if d.heap.has(f) {
+		d.heap.move(f, turn)
+	} else {
+		f.key = turn
+	}
+}
+
+// restate expresses in turns of f's weight what was in turns of an older one. As of the
+// round under way f has credit - turns x weight to spend.
+func (d *Deficit) restate(f *Flow, old unit.Cost) {
+	weight, turns := unit.Cost(f.Weight), unit.Cost(f.key-d.round)
+	if f.epoch != d.epoch || turns <= 0 {
+		f.credit = min(f.credit, weight)
+		return
+	}
+	owed := turns*old - f.credit // not negative: credit is at most a turn
+	turns = owed/weight + 1
+	f.credit = turns*weight - owed
+	if turn := d.round + int64(turns); d.heap.has(f) {
 		d.heap.move(f, turn)
 	} else {
 		f.key = turn

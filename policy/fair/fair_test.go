@@ -2,6 +2,7 @@ package fair
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -200,5 +201,50 @@ func TestCountingRoundsStartsAgain(t *testing.T) {
 	}
 	if got := turns(s, 6); got != "ABCABC" && got != "CABCAB" {
 		t.Errorf("served %s in the end", got)
+	}
+}
+
+// Credit that was given for a higher weight is not spent under a lower one, in the
+// schedule or out of it: found at random by the property of the bound.
+func TestALoweredWeightTakesItsCreditAlong(t *testing.T) {
+	for _, leaves := range []bool{false, true} {
+		s := New(DRR)
+		a, b := &Flow{Weight: 4, Owner: "a"}, &Flow{Weight: 2, Owner: "b"}
+		s.Join(a)
+		s.Join(b)
+		s.Set(a, 1, 0)
+		if leaves {
+			s.Leave(a)
+			s.Join(a)
+		}
+		served := ""
+		for range 6 {
+			f := s.Next()
+			served += f.Owner.(string)
+			s.Serve(f, 1)
+		}
+		if n := strings.Count(served, "a"); n != 2 {
+			t.Errorf("it left in between: %v: served %s, a %d times of 6 with one share of three", leaves, served, n)
+		}
+	}
+}
+
+// A debt is a cost. Who owes five at weight 1 waits for five turns of a flow like it;
+// at weight 4 for two.
+func TestADebtIsPaidOffAtTheNewWeight(t *testing.T) {
+	s := New(DRR)
+	a, b := &Flow{Weight: 1, Owner: "a"}, &Flow{Weight: 1, Owner: "b"}
+	s.Join(a)
+	s.Join(b)
+	s.Serve(s.Next(), 6)
+	s.Set(a, 4, 0)
+	served := ""
+	for range 8 {
+		f := s.Next()
+		served += f.Owner.(string)
+		s.Serve(f, 1)
+	}
+	if strings.Index(served, "a") > 2 {
+		t.Errorf("served %s: it waits for more than two turns", served)
 	}
 }
