@@ -261,7 +261,10 @@ func TestAnUpstreamOnAUnixSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Host, r.URL) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, r.Host, r.URL)
+	})}
 	done := make(chan struct{})
 	go func() { server.Serve(l); close(done) }()
 	t.Cleanup(func() { server.Close(); <-done })

@@ -129,7 +129,7 @@ func TestARefusalAtAdmissionStepsDown(t *testing.T) {
 	for range 2 { // one runs, one waits
 		go h.try("GET", "/known", nil)
 	}
-	until(t, "the waiting room is full", func() bool { return h.state("all").Waiting == 1 })
+	until(t, "one is being served and the waiting room is full", func() bool { return service.seen.Load() == 2 && h.state("all").Waiting == 1 })
 	before := service.seen.Load()
 	g := h.get("/known")
 	want(t, g, 200, "queue_full", "cache")

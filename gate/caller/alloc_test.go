@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector makes a pool forget at random.
+
 package caller_test
 
 import (
@@ -9,14 +13,9 @@ import (
 	"github.com/spillway-dev/spillway/policy/call"
 )
 
-func breaker() call.Breaker { return call.Breaker{Failures: 50} }
-
 // What a call allocates: nothing where its caller's context is passed on, one object
 // for an attempt's limit, one for a whole call with a hedge armed.
 func TestAllocations(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector makes a pool forget at random")
-	}
 	soon, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	answer := func(context.Context, caller.Attempt) (int, error) { return 1, nil }

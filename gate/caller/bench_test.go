@@ -9,6 +9,8 @@ import (
 	"github.com/spillway-dev/spillway/policy/call"
 )
 
+func breaker() call.Breaker { return call.Breaker{Failures: 50} }
+
 // BenchmarkDo is a call whose work is nothing: what the policy around it costs. See
 // bench/calls for the same beside a peer.
 func BenchmarkDo(b *testing.B) {
