@@ -14,7 +14,7 @@ import (
 func keepFallback(t *testing.T, tipping bool, arms ...string) string {
 	t.Helper()
 	o := fallback.Defaults()
-	o.Rounds, o.Seconds, o.Tipping, o.Arms = 3, 10, tipping, arms
+	o.Rounds, o.Seconds, o.Tipping, o.Arms = 3, 4, tipping, arms
 	dir := filepath.Join(t.TempDir(), "fallback")
 	if _, err := fallback.Run(o, dir, report.Meta{Version: "test"}, nil); err != nil {
 		t.Fatal(err)

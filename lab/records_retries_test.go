@@ -11,7 +11,7 @@ import (
 
 func keepRetries(t *testing.T) string {
 	t.Helper()
-	p, err := retries.Table(retries.Options{Rounds: 1, Loads: []float64{160}, OutFor: 3}, 1)
+	p, err := retries.Table(retries.Options{Rounds: 1, Loads: []float64{40}, OutFor: 3}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestWhatLabRetriesSaysIsWhatTheRecordsSay(t *testing.T) {
 	}
 
 	// An answer that was none, whatever the hash says, and a microsecond.
-	edit(t, dir, "default-160", true, func(cells []string) bool {
+	edit(t, dir, "default-40", true, func(cells []string) bool {
 		was := cells[14] == "served"
 		cells[14] = "timeout"
 		return was
@@ -44,7 +44,7 @@ func TestWhatLabRetriesSaysIsWhatTheRecordsSay(t *testing.T) {
 	if len(mismatches(t, dir)) == 0 {
 		t.Error("an answer that was none is not seen")
 	}
-	edit(t, dir, "spillway-160", false, func(cells []string) bool {
+	edit(t, dir, "spillway-40", false, func(cells []string) bool {
 		ended, _ := strconv.ParseInt(cells[12], 10, 64)
 		cells[12] = strconv.FormatInt(ended+1000, 10)
 		return true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -205,31 +204,6 @@ func TestALosersAnswerIsClosed(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if len(closed) != 1 {
 			t.Errorf("%d closed, want 1", len(closed))
-		}
-	})
-}
-
-// authzed/spicedb#235: the loser blocked on sending its result for ever; 44,000
-// goroutines in a profile.
-func TestTenThousandHedgedCallsLeaveNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		c, before := open(t, hedged()), runtime.NumGoroutine()
-		done := make(chan struct{})
-		for i := range 10_000 {
-			go func() {
-				caller.Do(t.Context(), c, safe, script(time.Duration(11+i%20)*ms, time.Duration(i%30)*ms))
-				done <- struct{}{}
-			}()
-		}
-		for range 10_000 {
-			<-done
-		}
-		synctest.Wait()
-		if n := runtime.NumGoroutine(); n > before {
-			t.Errorf("%d goroutines, %d before", n, before)
-		}
-		if s := c.State(); s.Answered != 10_000 || s.Hedges == 0 {
-			t.Errorf("state %+v", s)
 		}
 	})
 }
