@@ -354,11 +354,23 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 		why = reason.TooLarge
 	case x.upload != nil && x.upload.failed() != nil:
 		why = reason.BadRequest // the caller's body broke off or was malformed
+	case x.outOfTime():
+		why = reason.Timeout
 	}
 	x.outcome = why
 	x.gateway.log.failed(x, err)
 	x.refuse(w, gate.Refusal{Reason: why, Class: x.class.name})
 }
+
+// outOfTime reports that a call which breaks off now has met its deadline. That travels
+// on in milliseconds, rounded down, so that an upstream that keeps to it gives up a little
+// before it passes here; to call that a failure would be to punish it.
+func (x *exchange) outOfTime() bool {
+	return x.class.passDeadline && x.permit.Governed() && x.permit.Remaining() < roundedDown
+}
+
+// roundedDown is what rounding takes from a deadline, and what it takes to hear of it.
+const roundedDown = 2 * time.Millisecond
 
 // refuse answers with a stand-in, or where there is none with the refusal.
 func (x *exchange) refuse(w http.ResponseWriter, r gate.Refusal) {

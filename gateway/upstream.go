@@ -152,7 +152,7 @@ func (x *exchange) judgeCall(status int, err error) {
 	switch {
 	case err == nil:
 		x.judge(copies.OutcomeOf(status))
-	case x.late.Load() != nil:
+	case x.late.Load() != nil, x.outOfTime():
 		x.judge(spread.Late)
 	case x.in.Context().Err() != nil, x.upload != nil && x.upload.failed() != nil:
 		x.judge(spread.Nothing)

@@ -124,6 +124,9 @@ func TestAHedgeSendsABodyThatIsStillComing(t *testing.T) {
 					to.Close()
 				}()
 				a := do(client, request(t, "PUT", "http://dep/", from))
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
 				if a.status != 200 || a.err != nil || len(whole) == 0 {
 					t.Errorf("%+v, %d arrived whole", a, len(whole))
 				}

@@ -219,6 +219,10 @@ func (p *servicePart) try(ctx context.Context, c *clock, r *asked, a caller.Atte
 		}
 	}
 	p.mu.Lock()
+	if r.Decided != 0 { // a hedge that begins as late as that is not sent, and not counted
+		p.mu.Unlock()
+		return scored{}, context.Canceled
+	}
 	p.waiting[key] = reply
 	t.Sent = c.now()
 	r.Tries = append(r.Tries, t)
