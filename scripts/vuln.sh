@@ -21,7 +21,7 @@ for module in . bench; do
     status=0
     patterns=(./...)
     [ "$module" != bench ] || patterns=(./internal/... ./overload ./simulator)
-    "$tmp/govulncheck" -C "$module" "${patterns[@]}" >"$tmp/said" 2>&1 || status=$?
+    "$tmp/govulncheck" ${GOVULNDB:+-db "$GOVULNDB"} -C "$module" "${patterns[@]}" >"$tmp/said" 2>&1 || status=$?
     case $status in
     0) ;;
     3)
