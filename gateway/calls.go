@@ -70,9 +70,6 @@ func (c *calls) begin() error {
 
 // govern has a class that is new call its upstream under a policy.
 func (c *class) govern(p call.Policy, keyed bool, old *class) (err error) {
-	if c.ladder != nil {
-		p.Reserve = 0 // it is kept back of the request's own deadline: see ladder.inTime
-	}
 	var before *calls
 	if old != nil && old.upstream == c.upstream {
 		before = old.calls

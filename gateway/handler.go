@@ -45,7 +45,6 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
 	partition := ""
 	if c.ladder != nil {
-		ask.Timeout = c.ladder.inTime(c, ask.Timeout)
 		partition = partitionOf(&ask, who)
 	}
 	ask.OnOverdue = due.tell

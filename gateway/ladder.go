@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/config/assemble"
 	"github.com/spillway-dev/spillway/gate"
-	"github.com/spillway-dev/spillway/gate/deadline"
 	"github.com/spillway-dev/spillway/gateway/rungs"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/observe"
@@ -22,13 +22,8 @@ type ladder struct {
 	cache   *rungs.Cache     // its rung of earlier answers; nil: it has none
 	earlier config.CacheRung // as that is configured
 	kept    *keptFile        // where that is kept over a restart; nil: nowhere
-	reserve time.Duration
-	seen    []*observe.Rung // by rung
+	seen    []*observe.Rung  // by rung
 }
-
-// reserveDefault is kept back of the deadline where call.reserve says nothing, so that
-// a stand-in is there in time: ample for what is in memory, on a busy machine too.
-const reserveDefault = 2 * time.Millisecond
 
 // newLadder makes a class's cheaper answers, or nil if it has none. What before has
 // kept goes on where it is configured as it was.
@@ -36,13 +31,10 @@ func newLadder(c *config.Class, before *class) (*ladder, error) {
 	if len(c.Ladder) == 0 {
 		return nil, nil
 	}
-	b := &ladder{reserve: c.Call.Reserve.D()}
-	if b.reserve == 0 {
-		b.reserve = reserveDefault
-	}
+	b := new(ladder)
 	var list []rungs.Rung
 	for _, r := range c.Ladder {
-		next := rungs.Rung{Name: r.Name}
+		var next rungs.Rung
 		switch {
 		case r.Cache.TTL != 0:
 			b.earlier = r.Cache
@@ -57,8 +49,11 @@ func newLadder(c *config.Class, before *class) (*ladder, error) {
 		}
 		list = append(list, next)
 	}
-	var err error
-	b.Ladder, err = rungs.New(list...)
+	order, err := assemble.Ladder(*c)
+	if err != nil {
+		return nil, err
+	}
+	b.Ladder, err = rungs.New(order, list...)
 	return b, err
 }
 
@@ -71,19 +66,6 @@ func cacheOf(c config.CacheRung) rungs.CacheConfig {
 		k.Ignore = append(k.Ignore, textproto.CanonicalMIMEHeaderKey(name))
 	}
 	return k
-}
-
-// inTime is what a request may take that is to be answered, if need be by a stand-in,
-// inside the time that it was given: a little less, at least half of it.
-func (l *ladder) inTime(c *class, named time.Duration) time.Duration {
-	if named == deadline.Passed {
-		return named
-	}
-	if named == 0 {
-		named = c.cfg.Deadline.D()
-	}
-	named = min(named, c.cfg.MaxDeadline.D())
-	return named - min(l.reserve, named/2)
 }
 
 // partitionOf separates the callers whose answers are never another's: by tenant, and

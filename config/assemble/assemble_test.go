@@ -81,6 +81,24 @@ func TestEveryKeyOfAClassReachesItsMachine(t *testing.T) {
 	}
 }
 
+// A class keeps something of every deadline back if it has something to give then,
+// and keeps it back once: its calls keep none.
+func TestWhatALadderKeepsBack(t *testing.T) {
+	cfg := parse(t, `version: 1
+upstreams: { app: { url: "http://127.0.0.1:9001" } }
+classes:
+  said:   { match: { path: /said }, call: { reserve: 5ms }, ladder: [ { cache: { ttl: 1m } } ] }
+  silent: { match: { path: /silent }, ladder: [ { cache: { ttl: 1m } } ] }
+  none:   { call: { reserve: 5ms } }
+`)
+	r := assemble.Resources(cfg)[0]
+	for i, want := range []struct{ class, call time.Duration }{{5 * time.Millisecond, 0}, {2 * time.Millisecond, 0}, {0, 5 * time.Millisecond}} {
+		if c := r.Machine.Classes[i]; c.Reserve != want.class || r.Calls[i].Reserve != want.call {
+			t.Errorf("%s keeps back %v, its calls %v; want %+v", c.Name, c.Reserve, r.Calls[i].Reserve, want)
+		}
+	}
+}
+
 func TestWordsOfTheFileAreWordsOfThePolicy(t *testing.T) {
 	for _, word := range []string{"fifo", "lifo", "adaptive"} {
 		cfg := parse(t, "version: 1\nupstreams: {a: {url: 'http://h'}}\nclasses: {c: {order: "+word+"}}\n")

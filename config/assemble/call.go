@@ -11,9 +11,13 @@ import (
 // class and upstream, and none is shared.
 func Call(cfg *config.Config, class config.Class, upstream string) call.Policy {
 	c := class.Call
+	reserve := c.Reserve.D()
+	if len(class.Ladder) > 0 {
+		reserve = 0 // it is kept back of the request's own deadline: see Reserve
+	}
 	return call.Policy{
 		Timeout: c.Timeout.D(),
-		Reserve: c.Reserve.D(),
+		Reserve: reserve,
 		Retries: c.Retries,
 		Backoff: backoff(c.Backoff),
 		Budget:  budget(c.RetryBudget),

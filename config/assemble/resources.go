@@ -64,6 +64,7 @@ func class(c config.Class) boundary.Class {
 		},
 		Deadline:      c.Deadline.D(),
 		DeadlineMax:   c.MaxDeadline.D(),
+		Reserve:       Reserve(c),
 		AdmitHopeless: !c.Feasible.On(),
 		Streams: boundary.Streams{
 			Most: c.Streams.MostOf(c.Slots), PerTenant: c.Streams.PerTenant, After: c.Streams.After.D(),

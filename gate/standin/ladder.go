@@ -70,8 +70,8 @@ type LadderOptions struct {
 	Final func(error) bool
 }
 
-// ReserveDefault is ample for an answer out of memory on a busy machine.
-const ReserveDefault = 2 * time.Millisecond
+// ReserveDefault is what a ladder keeps back that says nothing of it.
+const ReserveDefault = ladder.ReserveDefault
 
 // Ladder is the cheaper answers below a primary. It is not changed once made and
 // safe for concurrent use.
@@ -137,7 +137,7 @@ func (l *Ladder[T]) ask(ctx context.Context, primary func(context.Context) (T, e
 	if deadline, ok := ctx.Deadline(); ok && l.reserve > 0 {
 		left := time.Until(deadline)
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(l.reserve, max(left/2, 0))))
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(ladder.InTime(left, l.reserve)-left))
 		defer cancel()
 	}
 	return primary(ctx)

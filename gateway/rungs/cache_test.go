@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -129,7 +130,7 @@ func TestHowLongAnAnswerIsGiven(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			cache := NewCache(CacheConfig{TTL: time.Minute, StaleFor: time.Hour}, false)
-			l, err := New(Rung{Cache: cache})
+			l, err := New(order(t, ladder.Cache), Rung{Cache: cache})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -265,8 +266,21 @@ func TestABodyOfAnotherLengthIsNotKept(t *testing.T) {
 	}
 }
 
+func order(t *testing.T, names ...string) ladder.Ladder {
+	t.Helper()
+	var rungs []ladder.Rung
+	for _, name := range names {
+		rungs = append(rungs, ladder.Rung{Name: name})
+	}
+	l, err := ladder.New(rungs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func TestWhoSpeaksAnotherProtocolIsGivenNone(t *testing.T) {
-	l, err := New(Rung{Static: &Static{Body: []byte("x")}})
+	l, err := New(order(t, ladder.Static), Rung{Static: &Static{Body: []byte("x")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,6 @@ import (
 
 // Rung is one of: a cache, a fixed answer.
 type Rung struct {
-	// Name is what it is called; "": its kind.
-	Name   string
 	Cache  *Cache
 	Static *Static
 }
@@ -26,30 +24,20 @@ type Ladder struct {
 	cache *Cache // nil: none of the rungs is one
 }
 
-// New returns the ladder of these rungs; the error names the rung and what would be
-// right.
-func New(rungs ...Rung) (*Ladder, error) {
-	order := make([]ladder.Rung, len(rungs))
-	l := &Ladder{rungs: rungs}
-	for i, r := range rungs {
-		order[i].Name = r.Name
-		if r.Cache != nil {
-			if l.cache != nil {
-				return nil, errors.New("ladder: a second cache holds nothing that the first does not; keep one")
-			}
-			l.cache = r.Cache
+// New returns the ladder of these rungs in this order, which has as many; the error
+// says what would be right.
+func New(order ladder.Ladder, rungs ...Rung) (*Ladder, error) {
+	l := &Ladder{order: order, rungs: rungs}
+	for _, r := range rungs {
+		if r.Cache == nil {
+			continue
 		}
-		switch {
-		case r.Name != "":
-		case r.Cache != nil:
-			order[i].Name = ladder.Cache
-		case r.Static != nil:
-			order[i].Name = ladder.Static
+		if l.cache != nil {
+			return nil, errors.New("ladder: a second cache holds nothing that the first does not; keep one")
 		}
+		l.cache = r.Cache
 	}
-	var err error
-	l.order, err = ladder.New(order...)
-	return l, err
+	return l, nil
 }
 
 // Len returns how many rungs there are, Name what one is called.

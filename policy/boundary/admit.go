@@ -3,6 +3,7 @@ package boundary
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -173,10 +174,14 @@ func (c *class) overflow() reason.Reason {
 
 // deadline returns the instant that governs a request offered now.
 func (c *class) deadline(now, named unit.Instant) unit.Instant {
-	if named == 0 {
-		return now.Add(c.Deadline)
+	due := now.Add(c.Deadline)
+	if named != 0 {
+		due = min(named, now.Add(c.DeadlineMax))
 	}
-	return min(named, now.Add(c.DeadlineMax))
+	if c.Reserve > 0 {
+		return now.Add(ladder.InTime(due.Sub(now), c.Reserve))
+	}
+	return due
 }
 
 // judges reports whether the class turns away who would be answered too late. A

@@ -40,6 +40,10 @@ type Class struct {
 	// Deadline applies when the caller names none, and DeadlineMax caps what
 	// it may name. Zero or less: DeadlineDefault, DeadlineMaxDefault.
 	Deadline, DeadlineMax time.Duration
+	// Reserve is kept back of every deadline, at most half of it, so that what is
+	// not served in time can be given a cheaper answer in time (ladder.InTime). Zero
+	// or less: nothing.
+	Reserve time.Duration
 	// AdmitHopeless switches the feasibility check off: requests that cannot
 	// be answered in time are let in all the same.
 	AdmitHopeless bool

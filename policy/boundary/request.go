@@ -92,8 +92,8 @@ type Decision struct {
 type Verdict struct {
 	Decision
 	Ticket Ticket // unless refused
-	// Deadline is the instant that governs the request, after default and cap;
-	// Never if nothing does because its decision is not carried out.
+	// Deadline is the instant that governs the request, after default, cap and
+	// reserve; Never if nothing does because its decision is not carried out.
 	Deadline unit.Instant
 	// RetryAfter is when to come back, if refused: the instant that the
 	// calendar has promised to this refusal and to no other.

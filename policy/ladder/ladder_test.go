@@ -86,6 +86,24 @@ func TestADescent(t *testing.T) {
 	}
 }
 
+// What waits and runs ends sooner by the reserve, never by more than half of the
+// time, and what is over already is not put off.
+func TestTheReserveIsKeptBack(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct{ left, reserve, want time.Duration }{
+		{300 * ms, 5 * ms, 295 * ms},
+		{300 * ms, 0, 300 * ms},
+		{300 * ms, -ms, 300 * ms},
+		{6 * ms, 5 * ms, 3 * ms},
+		{0, 5 * ms, 0},
+		{-ms, 5 * ms, -ms},
+	} {
+		if got := InTime(c.left, c.reserve); got != c.want {
+			t.Errorf("of %v with %v kept back: %v, want %v", c.left, c.reserve, got, c.want)
+		}
+	}
+}
+
 func TestDoubledNamesAreNumbered(t *testing.T) {
 	l := ladder(t, Rung{Name: "static"}, Rung{Name: "static-2"}, Rung{Name: "static"}, Rung{Name: "static"})
 	var got []string
