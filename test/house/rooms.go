@@ -70,12 +70,13 @@ func Rooms() []Room {
 		{"sim/...", "policy made virtual", []string{"policy/...", "workload/...", "report/..."}, Repeatable},
 		{"gate/...", "policy made live", []string{"policy/..."}, Free},
 		{"trust/...", "who a caller is, and what it may claim", []string{"policy/..."}, Free},
-		{"config/...", "the file format", nil, Free},
+		{"expr/...", "expressions over a request, compiled and bounded", nil, Free},
+		{"config/...", "the file format", []string{"expr"}, Free},
 		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/...", "trust/..."}, Free},
 		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason", "policy/call"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{
-			"config/...", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
+			"config/...", "expr", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
 		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
 		{"lab/fallback/live", "a round of lab fallback with real processes", []string{
