@@ -1,0 +1,115 @@
+package shed
+
+import (
+	"math/bits"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/chance"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// A decision about a session holds while a stretch of it lasts. What is held is
+// how far the session was shed and from which level on it was served in full: a
+// decision about a level is one about all beyond it, so that a session is never
+// served in full what is worth less to it than what it was shed.
+//
+// There is room for so many sessions and no more, in sets of four. Who finds none
+// is decided by the cut as it is now, which is what was held unless the cut has
+// moved over the session meanwhile.
+type held struct {
+	sets  [][ways]hold
+	until unit.Instant // by when no session is held as shed any more
+}
+
+// hold is a session, as its hash, and what is held about it.
+type hold struct {
+	session, stretch uint32
+	until            uint32 // in ticks
+	shed             uint8  // levels below this were shed
+	full             uint8  // levels from this on were not
+}
+
+const (
+	ways     = 4
+	tickBits = 26 // a tick is 67 ms
+)
+
+func tick(at unit.Instant) uint32 { return uint32(max(at, 0) >> tickBits) }
+
+// grow makes the table. Its size is a power of two.
+func (h *held) grow(sessions int) {
+	sets := 1 << bits.Len(uint((min(sessions, SessionsMax)-1)/ways))
+	h.sets = make([][ways]hold, sets)
+}
+
+// of returns what is held about the session, or a place for it that holds nothing.
+func (h *held) of(now unit.Instant, session, stretch uint64, span time.Duration) *hold {
+	key := chance.Mix(session)
+	mine := hold{session: uint32(key >> 32), stretch: uint32(chance.Mix(stretch) >> 32)}
+	set := &h.sets[int(key&uint64(len(h.sets)-1))]
+	worst, at := 0, tick(now)
+	for i := range set {
+		e := &set[i]
+		if e.session == mine.session && e.until > 0 {
+			if e.stretch == mine.stretch && e.until > at {
+				return e
+			}
+			worst = i
+			break
+		}
+		if e.until < set[worst].until {
+			worst = i
+		}
+	}
+	mine.until, mine.full = tick(now.Add(span))+1, levels
+	set[worst] = mine
+	return &set[worst]
+}
+
+// hold decides about a request of a session.
+func (l *Law) hold(now unit.Instant, a *Ask, level int) bool {
+	place := l.place(now, a.Session)
+	if a.Kept { // it gets the answer that it would get anyway
+		return l.cut.sheds(level, place)
+	}
+	if l.held.sets == nil {
+		l.held.grow(l.rule.Sessions)
+	}
+	h := l.held.of(now, a.Session, a.Stretch, l.rule.Span)
+	switch {
+	case level < int(h.shed):
+		return true
+	case level >= int(h.full):
+		if !l.must.sheds(level, place) {
+			return false
+		}
+		h.full = uint8(level + 1)
+	case !l.cut.sheds(level, place):
+		h.full = uint8(level)
+		return false
+	}
+	h.shed = uint8(level + 1)
+	l.held.until = max(l.held.until, now.Add(l.rule.Span))
+	return true
+}
+
+// saltPlace keeps who comes first in a bucket apart from every other share.
+const saltPlace chance.Salt = 0x73_68_65_64 // "shed"
+
+// place returns where a session stands in its bucket. Sessions are dealt new
+// places one after the other, all of them once in Rule.Redeal.
+func (l *Law) place(now unit.Instant, session uint64) int {
+	key := chance.Mix(session ^ l.seed)
+	every := uint64(l.rule.Redeal)
+	deal := (uint64(max(now, 0)) + key%every) / every
+	return chance.Place(saltPlace+chance.Salt(deal), key)
+}
+
+// alone returns a place for a request without a session: they are spread evenly,
+// so that of any few in a row the right share is shed.
+func (l *Law) alone() int {
+	const golden = 0x9e3779b97f4a7c15 // 2^64 over the golden ratio
+	l.lone += golden
+	hi, _ := bits.Mul64(l.lone, chance.Whole)
+	return int(hi)
+}
