@@ -122,8 +122,8 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x := &outgoing{transport: t, request: req}
 	ask := x.ask(c)
+	defer x.body.settle() // also where the base panics
 	resp, held, err := caller.Hold(req.Context(), c, ask, x.attempt, x.discard)
-	x.body.settle()
 	if resp == nil {
 		held.Release()
 		return nil, err

@@ -54,6 +54,12 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 	if err != nil {
 		return nil, caller.Neutral(err)
 	}
+	returned := false
+	defer func() {
+		if !returned && body != nil {
+			body.Close() // the base panicked, and closes nothing any more
+		}
+	}()
 	var s clientSending
 	out := x.request.WithContext(s.trace(ctx))
 	out.Header = maps.Clone(x.request.Header) // values are replaced, never written to
@@ -64,6 +70,7 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 	x.body.follow(out)
 	x.announce(out, a)
 	resp, err := x.transport.send(out, &s)
+	returned = true
 	if err != nil {
 		return nil, x.clientError(err, &s)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/test/leak"
 )
 
 // limit is what the tests keep of a body.
@@ -184,7 +184,7 @@ func TestBodiesTakeLittleMemory(t *testing.T) {
 			}), dependency(t, k.policy), httpgate.ReplayLimit(64<<10))}
 			bodies := make([]*counted, streams)
 			var all sync.WaitGroup
-			used := memory()
+			used := leak.Heap()
 			for i := range bodies {
 				bodies[i] = &counted{left: 1 << 30}
 				all.Go(func() { do(client, request(t, "PUT", "http://dep/", bodies[i])) })
@@ -192,7 +192,7 @@ func TestBodiesTakeLittleMemory(t *testing.T) {
 			for range bodies {
 				<-arrived
 			}
-			if more := (memory() - used) / streams; more > k.each {
+			if more := int(leak.Heap()-used) / streams; more > k.each {
 				t.Errorf("%d bytes for each, want at most %d", more, k.each)
 			}
 			go func() {
@@ -209,13 +209,6 @@ func TestBodiesTakeLittleMemory(t *testing.T) {
 			}
 		})
 	}
-}
-
-func memory() int {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
 }
 
 // A body is closed also if its request is never sent.

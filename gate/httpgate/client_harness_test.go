@@ -44,6 +44,7 @@ func dependency(t testing.TB, p call.Policy) *caller.Caller {
 // upstream is a real service, and the client of one policy that calls it.
 type upstream struct {
 	*httptest.Server
+	base      *http.Transport
 	transport *httpgate.Transport
 	client    *http.Client
 	conns     *atomic.Int64 // that are open
@@ -95,7 +96,7 @@ func both(t *testing.T, f func(t *testing.T, start func(http.HandlerFunc, call.P
 				base.MaxIdleConnsPerHost = 100
 				conns := new(atomic.Int64)
 				base.DialContext = dialing(conns)
-				u := &upstream{Server: s, conns: conns, transport: httpgate.NewTransport(base, dependency(t, p), opts...)}
+				u := &upstream{Server: s, base: base, conns: conns, transport: httpgate.NewTransport(base, dependency(t, p), opts...)}
 				u.client = &http.Client{Transport: u.transport}
 				t.Cleanup(func() {
 					u.client.CloseIdleConnections()

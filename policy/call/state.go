@@ -28,7 +28,10 @@ type State struct {
 	Count
 	// BudgetLeft and HedgeBudgetLeft are how many could be sent now.
 	BudgetLeft, HedgeBudgetLeft int
-	Breaker                     BreakerState
+	// Reserved is how many retries and hedges are scheduled that have not left, and whose
+	// calls have not ended: 0 whenever no call is under way.
+	Reserved int
+	Breaker  BreakerState
 	// BreakerUntil is when an open breaker lets a probe through; 0 unless open.
 	BreakerUntil unit.Instant
 	// Throttled is the share of attempts that the throttle would hold back now, 0 .. 1.
@@ -54,6 +57,7 @@ func (d *Dependency) State(now unit.Instant) State {
 	s := State{
 		Count:      d.count,
 		BudgetLeft: d.retries.left(now), HedgeBudgetLeft: d.hedges.left(now),
+		Reserved:  int(d.retries.reserved + d.hedges.reserved),
 		Throttled: d.throttle.share(now),
 		Median:    d.latency.Value(atMedian), Tail: d.latency.Value(atTail),
 		Samples:   d.latency.Samples(),

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +20,7 @@ import (
 	"github.com/spillway-dev/spillway/gateway"
 	"github.com/spillway-dev/spillway/load"
 	"github.com/spillway-dev/spillway/report"
+	"github.com/spillway-dev/spillway/test/leak"
 	"github.com/spillway-dev/spillway/workload"
 )
 
@@ -75,12 +75,12 @@ classes:
 
 func TestSoak(t *testing.T) {
 	d := length(t)
-	descriptors := openDescriptors(t)
+	descriptors := leak.Sockets()
 	runSoak(t, d)
 	if t.Failed() {
 		return
 	}
-	until(t, "every descriptor is closed", func() bool { return openDescriptors(t) <= descriptors })
+	until(t, "every descriptor is closed", func() bool { return leak.Sockets() <= descriptors })
 }
 
 func runSoak(t *testing.T, d time.Duration) {
@@ -151,7 +151,7 @@ func runSoak(t *testing.T, d time.Duration) {
 			if err := g.Gate("app").Check(); err != nil {
 				t.Errorf("after %d s: %v", n, err)
 			}
-			heap = append(heap, liveHeap())
+			heap = append(heap, leak.Heap())
 		}
 	})
 	served := offer(t, front, d)
@@ -233,28 +233,6 @@ func at(samples []uint64, part float64) uint64 {
 		}
 	}
 	return least
-}
-
-func liveHeap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
-// openDescriptors counts this process's descriptors, where the system tells.
-func openDescriptors(t *testing.T) int {
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Logf("descriptors are not counted: %v", err)
-	}
-	n := 0
-	for _, f := range files {
-		if to, err := os.Readlink("/proc/self/fd/" + f.Name()); err == nil && strings.HasPrefix(to, "socket:") {
-			n++
-		}
-	}
-	return n
 }
 
 func freeAddr(t *testing.T) string {
