@@ -23,8 +23,8 @@ func (a *Ask) level() int {
 //
 // It is an exponentially weighted mean over a second, over more where requests are
 // few (a thousand of them, at most ten seconds), and over all there has been until
-// then. Twice the load would be seen by half after 0.7 s only; so a block of a
-// tenth of a second that holds more than chance explains, four standard deviations
+// then. Twice the load would be seen by half after 0.7 s only; so a block of up to
+// a tenth of a second that holds more than chance explains, four standard deviations
 // of a Poisson count, replaces what was known, provided that the queue has grown
 // too: what fits into the waiting room is no overload.
 type demand struct {
@@ -58,9 +58,10 @@ func (d *demand) look(dt time.Duration, queued bool) {
 	seconds := dt.Seconds()
 	keep := d.window().Seconds()
 	weight := seconds / (float64(min(keep, d.age.Seconds())) + seconds)
+	each, rest := weight/seconds, 1-weight
 	total, n := 0.0, int64(0)
 	for i, c := range d.offered {
-		d.rate[i] += float64(weight * (float64(c)/seconds - d.rate[i]))
+		d.rate[i] = float64(d.rate[i]*rest) + float64(float64(c)*each)
 		total += d.rate[i]
 		n += int64(c)
 	}
@@ -68,10 +69,8 @@ func (d *demand) look(dt time.Duration, queued bool) {
 	d.age = min(d.age+dt, windowMost)
 	d.block.n += n
 	d.block.of += dt
-	if d.block.of >= blockLeast && (d.block.n >= blockCount || d.block.of >= blockMost) {
-		if queued {
-			d.jump(float64(d.block.n), d.block.of)
-		}
+	jumped := queued && d.block.n >= blockCount && d.jump(float64(d.block.n), d.block.of)
+	if jumped || d.block.of >= blockMost || d.block.of >= blockLeast && d.block.n >= blockCount {
 		d.block.n, d.block.of = 0, 0
 	}
 }
@@ -84,14 +83,16 @@ func (d *demand) window() time.Duration {
 	return max(window, time.Duration(windowCount/d.total*1e9))
 }
 
-// jump replaces the rate by that of the latest block where that is beyond chance.
-func (d *demand) jump(n float64, of time.Duration) {
+// jump replaces the rate by that of the latest block where that is beyond chance,
+// and reports whether it is.
+func (d *demand) jump(n float64, of time.Duration) bool {
 	excess := n - float64(d.total*of.Seconds())
 	if excess <= 0 || float64(excess*excess) <= float64(beyondChance*beyondChance*n) {
-		return
+		return false
 	}
 	d.scale(n / of.Seconds() / max(d.total, rateOfNothing))
 	d.age = of
+	return true
 }
 
 func (d *demand) scale(by float64) {
@@ -117,10 +118,6 @@ func (d *demand) sure() float64 {
 type cut struct {
 	level int
 	part  int // of chance.Whole
-}
-
-func (c cut) sheds(level, place int) bool {
-	return level < c.level || level == c.level && place < c.part
 }
 
 // cut returns the one below which that share of all that is offered lies.

@@ -42,16 +42,16 @@ func (h *held) grow(sessions int) {
 	h.sets = make([][ways]hold, sets)
 }
 
-// of returns what is held about the session, or a place for it that holds nothing.
-func (h *held) of(now unit.Instant, session, stretch uint64, span time.Duration) *hold {
-	key := chance.Mix(session)
-	mine := hold{session: uint32(key >> 32), stretch: uint32(chance.Mix(stretch) >> 32)}
+// of returns what is held about the session with that key, or a place for it that
+// holds nothing.
+func (h *held) of(now unit.Instant, key, stretch uint64, span time.Duration) *hold {
+	session, part := uint32(key>>32), uint32(chance.Mix(stretch)>>32)
 	set := &h.sets[int(key&uint64(len(h.sets)-1))]
 	worst, at := 0, tick(now)
 	for i := range set {
 		e := &set[i]
-		if e.session == mine.session && e.until > 0 {
-			if e.stretch == mine.stretch && e.until > at {
+		if e.session == session && e.until > 0 {
+			if e.stretch == part && e.until > at {
 				return e
 			}
 			worst = i
@@ -61,30 +61,29 @@ func (h *held) of(now unit.Instant, session, stretch uint64, span time.Duration)
 			worst = i
 		}
 	}
-	mine.until, mine.full = tick(now.Add(span))+1, levels
-	set[worst] = mine
+	set[worst] = hold{session, part, tick(now.Add(span)) + 1, 0, levels}
 	return &set[worst]
 }
 
 // hold decides about a request of a session.
 func (l *Law) hold(now unit.Instant, a *Ask, level int) bool {
-	place := l.place(now, a.Session)
+	key := chance.Mix(a.Session ^ l.seed)
 	if a.Kept { // it gets the answer that it would get anyway
-		return l.cut.sheds(level, place)
+		return l.sheds(&l.cut, now, key, level)
 	}
 	if l.held.sets == nil {
 		l.held.grow(l.rule.Sessions)
 	}
-	h := l.held.of(now, a.Session, a.Stretch, l.rule.Span)
+	h := l.held.of(now, key, a.Stretch, l.rule.Span)
 	switch {
 	case level < int(h.shed):
 		return true
 	case level >= int(h.full):
-		if !l.must.sheds(level, place) {
+		if !l.sheds(&l.must, now, key, level) {
 			return false
 		}
 		h.full = uint8(level + 1)
-	case !l.cut.sheds(level, place):
+	case !l.sheds(&l.cut, now, key, level):
 		h.full = uint8(level)
 		return false
 	}
@@ -93,13 +92,18 @@ func (l *Law) hold(now unit.Instant, a *Ask, level int) bool {
 	return true
 }
 
+// sheds reports whether a cut sheds the session with that key. Few levels are the
+// cut's own, for which alone a session's place is asked.
+func (l *Law) sheds(c *cut, now unit.Instant, key uint64, level int) bool {
+	return level < c.level || level == c.level && l.place(now, key) < c.part
+}
+
 // saltPlace keeps who comes first in a bucket apart from every other share.
 const saltPlace chance.Salt = 0x73_68_65_64 // "shed"
 
-// place returns where a session stands in its bucket. Sessions are dealt new
-// places one after the other, all of them once in Rule.Redeal.
-func (l *Law) place(now unit.Instant, session uint64) int {
-	key := chance.Mix(session ^ l.seed)
+// place returns where the session with that key stands in its bucket. Sessions are
+// dealt new places one after the other, all of them once in Rule.Redeal.
+func (l *Law) place(now unit.Instant, key uint64) int {
 	every := uint64(l.rule.Redeal)
 	deal := (uint64(max(now, 0)) + key%every) / every
 	return chance.Place(saltPlace+chance.Salt(deal), key)

@@ -46,6 +46,7 @@ type Law struct {
 	must   cut     // for whoever has
 	at     unit.Instant
 	load   Load
+	asked  int    // since then
 	lone   uint64 // counts requests without a session
 	held   held
 }
@@ -67,12 +68,17 @@ func (l *Law) Reconfigure(r Rule) {
 	l.rule = r
 }
 
-// weighEvery is the least time between two looks at the load. At 50 % more than
-// fits the wait grows by half of it.
-const weighEvery = 10 * time.Millisecond
+// The load is looked at again after so long, or so many requests: a queue that
+// grows fast is seen while it is short.
+const (
+	weighEvery = 10 * time.Millisecond
+	weighCount = 64
+)
 
 // Due reports whether the load is to be looked at before the next decision.
-func (l *Law) Due(now unit.Instant) bool { return now.Sub(l.at) >= weighEvery || l.at == 0 }
+func (l *Law) Due(now unit.Instant) bool {
+	return l.asked >= weighCount && now > l.at || now.Sub(l.at) >= weighEvery || l.at == 0
+}
 
 // Look works out how much is to be shed, from what was offered since the last look
 // and from the load. It takes constant time, about a tenth of a microsecond.
@@ -81,7 +87,7 @@ func (l *Law) Look(now unit.Instant, load Load) {
 	if l.at == 0 {
 		dt = 0
 	}
-	l.at, l.load = max(now, 1), load
+	l.at, l.load, l.asked = max(now, 1), load, 0
 	l.demand.look(dt, l.load.wait() > l.load.target())
 	l.share = l.next(dt)
 	l.cut = l.demand.cut(l.share)
@@ -93,11 +99,12 @@ func (l *Law) Look(now unit.Instant, load Load) {
 func (l *Law) Sheds(now unit.Instant, a *Ask) bool {
 	level := a.level()
 	l.demand.offered[level]++
+	l.asked++
 	if l.share <= 0 && now >= l.held.until {
 		return false
 	}
 	if a.Session == 0 {
-		return l.cut.sheds(level, l.alone())
+		return level < l.cut.level || level == l.cut.level && l.alone() < l.cut.part
 	}
 	return l.hold(now, a, level)
 }
