@@ -159,7 +159,7 @@ func (b *bucket) age(now unit.Instant, halfLife time.Duration) {
 		b.weight, b.squares, b.sum = b.weight/2, b.squares/4, b.sum/2
 	}
 	for ; n > 0; n-- {
-		b.weight, b.squares, b.sum = b.weight*ageWeight, b.squares*ageSquares, b.sum*ageWeight
+		b.weight, b.squares, b.sum = float64(b.weight*ageWeight), float64(b.squares*ageSquares), float64(b.sum*ageWeight)
 	}
 }
 
