@@ -1,0 +1,277 @@
+package limit
+
+import (
+	"math"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/chance"
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// knee finds the number of calls beyond which more of them at once give no more a
+// second. By Little's law (in flight = throughput x latency) that is where latency
+// begins to rise in proportion to what is in flight: below it nobody waits inside
+// the resource and latency stands still.
+//
+// Latency alone does not tell a queue from a resource that has become slow. What
+// tells them apart is what latency does when the limit moves. Every move is
+// therefore an experiment, judged by the calls that ended under the new level:
+//
+//	a queue       latency moves as the limit does; there was too much
+//	no queue      latency stays; what it is now is what a call takes
+//
+// So the baseline is never learned from slow calls while callers are turned away,
+// only from a lower limit that did not make them quicker; and an incident in which
+// all calls take ten times as long neither drags the baseline along nor takes slots
+// from calls that never stood in a line.
+//
+// The unit of time is a turn, the time in which every slot is used once: what is
+// right at 1 ms a call is right at 10 s.
+type knee struct {
+	bounds
+	routes
+	w       window
+	doing   doing
+	smooth  float64 // latency over the last steady windows
+	usual   float64 // of the last window
+	noise   float64 // variance of a call's latency over its mean's square
+	turn    float64 // nanoseconds
+	changed unit.Instant
+	settled unit.Instant // from here on calls are of this level, but for stragglers
+
+	// The experiment: the level that was left, what was seen there, and by how much.
+	base, baseLatency, baseRunning, step float64
+	waited                               int // windows, for a rising latency to stand still
+	proven                               float64
+	nextUp, nextDown                     unit.Instant
+	bled                                 bool // the limit was cut for what did not answer
+	luck                                 chance.Source
+}
+
+// doing is what the limiter is at.
+type doing uint8
+
+const (
+	rising  doing = iota // up: the limit was raised, what comes of it?
+	steady               // follows
+	waiting              // latency has risen: until it stands still
+	cutting              // the limit was lowered because of it
+	looking              // the limit was lowered a little, to see the baseline
+)
+
+var doingNames = [...]string{"rising", "steady", "waiting for latency to stand still", "cutting", "looking lower"}
+
+const (
+	headroom  = 0.02 // that is always asked for more, a part of the limit
+	gain      = 0.3  // of the way to what was found, a window
+	tolerance = 1.3  // beyond it latency is looked into
+	lower     = 0.8  // below it the baseline is out of date
+	drift     = 0.9  // of the limit that was proven by looking lower; then it is time to look again
+	near      = 0.15 // of the baseline: what a look finds is taken for noise in part
+	partly    = 0.3  // how far the baseline then follows it
+
+	stepMost  = 2.0  // times the limit, rising
+	stepLeast = 0.06 // of the limit, looking lower or higher
+	windowMin = 16   // calls
+	lookTurns = 15   // of calls at least, for a look
+	upTurns   = 50   // from one look higher to the next
+	downTurns = 150  // from one look lower to the next
+	// sure: a look's step is so many standard errors of the two means it compares.
+	sure = 4.4
+	// A window of a steady limit has a standard error of a twentieth.
+	steadyError = 0.05
+
+	full  = 0.9 // of the limit in use: it binds
+	waits = 5   // windows at most, for latency to stand still
+	// staleAfter turns without an end what was measured is of another time.
+	staleAfter = 20
+)
+
+func newKnee(c Config) *knee {
+	return &knee{bounds: newBounds(c), noise: 0.5, usual: 1, smooth: 1, step: stepMost, luck: chance.New(c.Seed)}
+}
+
+// Ended takes in one call.
+func (k *knee) Ended(now unit.Instant, s Sample) {
+	v := s.says()
+	if v == silent {
+		return
+	}
+	if k.w.last > 0 && time.Duration(now-k.w.last) > k.stale() {
+		k.giveUp(now)
+	}
+	k.w.last = now
+	switch {
+	case v == dropped:
+		if now-unit.Instant(s.Held) < k.changed {
+			return // it was begun under another limit, and has had its effect
+		}
+		k.w.drops++
+	case now < k.settled:
+		return
+	case v == failed:
+		k.w.failed++
+	default:
+		x := k.add(s.Route, s.Held, k.usual)
+		if x == 0 {
+			return
+		}
+		k.w.n++
+		k.w.x += x
+		k.w.xx += float64(x * x)
+		k.w.held += float64(s.Held)
+		k.w.running += int64(s.Running)
+		k.w.touched = k.w.touched || s.Running >= k.Limit()
+	}
+	if ended := k.w.ended(); ended >= k.need() || 2*k.w.drops > max(ended, k.fewDrops()) {
+		k.judge(now)
+	}
+}
+
+// fewDrops is how many must be missing before they are news: half of those that
+// ran, and not one alone.
+func (k *knee) fewDrops() int32 { return int32(max(k.level, 4)) }
+
+func (k *knee) stale() time.Duration {
+	return max(time.Second, time.Duration(min(float64(staleAfter*k.turn), math.MaxInt64/4)))
+}
+
+// need is how many calls a window must hold for what it is to tell.
+func (k *knee) need() int32 {
+	least := max(k.level, windowMin)
+	switch k.doing {
+	case rising, looking:
+		if k.base == 0 {
+			return int32(least)
+		}
+		return int32(max(least, min(k.enough(), max(float64(lookTurns*k.level), 4*windowMin))))
+	case cutting:
+		return int32(max(least, k.enough()))
+	}
+	return int32(max(least, min(k.noise/(steadyError*steadyError), 64*windowMin)))
+}
+
+// enough calls make the step that is looked at so many standard errors of the
+// ratio of two means.
+func (k *knee) enough() float64 {
+	part := max(k.step-1, stepLeast)
+	return float64(2*sure*sure*k.noise) / float64(part*part)
+}
+
+// look returns the step that can be told apart in a look of the usual length.
+func (k *knee) look() float64 {
+	n := max(float64(lookTurns*k.level), 4*windowMin)
+	part := float64(sure * math.Sqrt(2*k.noise/n))
+	return 1 + min(max(part, stepLeast, 1/k.level), stepMost-1)
+}
+
+// judge ends a window.
+func (k *knee) judge(now unit.Instant) {
+	if w := &k.w; 2*w.drops > w.ended() {
+		k.bleed(now)
+		return
+	}
+	if k.w.n < windowMin/2 {
+		k.begin(now, false)
+		return
+	}
+	w := k.w
+	seen := w.latency()
+	k.noise += float64(0.2 * (min(max(w.variance(), 0.01), 9) - k.noise))
+	k.turn = w.held / float64(w.n)
+	before := k.level
+	switch k.doing {
+	case rising:
+		k.risen(now, seen)
+	case steady:
+		k.follow(now, seen)
+	case waiting:
+		k.stood(now, seen)
+	case cutting:
+		k.wasCut(now, seen)
+	case looking:
+		k.looked(now, seen)
+	}
+	if ill := w.drops + w.failed; 20*ill > w.ended() {
+		k.set(min(k.level, float64(before*(1-float64(w.drops)/float64(w.ended())))))
+	}
+	k.usual = seen
+	k.begin(now, k.level > float64(before*1.03) || k.level < float64(before*0.97))
+}
+
+// begin opens a window. Where the limit has moved it waits for the calls that
+// began under the other one.
+func (k *knee) begin(now unit.Instant, moved bool) {
+	k.w = window{last: now}
+	k.clear()
+	if moved {
+		k.changed = now
+		k.settled = now.Add(time.Duration(min(float64(2*k.turn), math.MaxInt64/4)))
+	}
+}
+
+// bleed halves a limit under which most calls do not come back.
+func (k *knee) bleed(now unit.Instant) {
+	k.set(k.level / 2)
+	k.doing, k.bled, k.base = rising, true, 0
+	k.w = window{last: now}
+	k.clear()
+	k.changed, k.settled = now, now
+}
+
+// giveUp ends an experiment that nobody takes part in any more.
+func (k *knee) giveUp(now unit.Instant) {
+	if k.doing == looking || k.doing == cutting {
+		k.set(max(k.level, k.base))
+	}
+	k.rest(now)
+	k.begin(now, false)
+}
+
+// binds reports whether the limit is in use.
+func (k *knee) binds() bool { return k.w.inFlight() >= full*math.Floor(k.level) }
+
+// rest goes back to following, and sets the next instants at which to look.
+func (k *knee) rest(now unit.Instant) {
+	k.doing, k.bled = steady, false
+	k.smooth, k.base = 0, 0
+	k.nextUp = k.in(now, upTurns)
+	k.nextDown = max(k.nextDown, k.nextUp)
+}
+
+// in returns the instant in so many turns, moved by up to a quarter.
+func (k *knee) in(now unit.Instant, turns float64) unit.Instant {
+	moved := 0.75 + float64(k.luck.Below(1024))/2048
+	return now.Add(time.Duration(min(float64(float64(turns*k.turn)*moved), math.MaxInt64/4)))
+}
+
+// State returns what there is to see.
+func (k *knee) State() State {
+	s := State{
+		Law: Knee, Limit: k.Limit(), FloorBinds: k.floor,
+		Baseline: time.Duration(k.mean()), Doing: doingNames[k.doing],
+	}
+	if s.Baseline > 0 {
+		s.Latency = k.usual
+	}
+	return s
+}
+
+// Export returns limit and baselines.
+func (k *knee) Export() Measured {
+	m := k.bounds.Export()
+	if k.doing == looking || k.doing == cutting {
+		m.Limit = max(m.Limit, k.base)
+	}
+	m.Baselines = k.routes.export()
+	return m
+}
+
+// Import takes them over and goes on from there.
+func (k *knee) Import(m Measured) {
+	k.bounds.Import(m)
+	k.routes.take(m.Baselines)
+	k.w = window{}
+	k.turn = k.mean()
+	k.doing, k.base, k.step, k.proven = rising, 0, stepMost, 0
+}

@@ -1,0 +1,114 @@
+package limit
+
+import "time"
+
+// RoutesMax is how many routes have a baseline of their own; those beyond share
+// the last one, whose calls then should take about the same time.
+const RoutesMax = 16
+
+// firstSamples of a route make its first baseline.
+const firstSamples = 16
+
+// wildest is by how many times a sample may exceed what is usual of late and still
+// count in full: one that is frozen for a second says that something froze, not how
+// long the others wait.
+const wildest = 8
+
+// routes are the baselines: how long a call of each takes when none waits for
+// another inside the resource, in nanoseconds. A call is measured in units of its
+// own baseline, so that another mixture of slow and quick ones is no news.
+type routes struct {
+	of [RoutesMax]route
+}
+
+type route struct {
+	baseline float64 // 0: unknown
+	inverse  float64
+	n        int32 // of the window
+	sum      float64
+}
+
+func (r *route) set(baseline float64) { r.baseline, r.inverse = baseline, 1/baseline }
+
+// add takes a sample in and returns it in units of its baseline, or 0 while that
+// is not known; usual is what they came to of late.
+func (r *routes) add(index int, held time.Duration, usual float64) float64 {
+	one := &r.of[min(max(index, 0), RoutesMax-1)]
+	x := max(float64(held), 1)
+	if one.baseline == 0 {
+		one.sum += x
+		if one.n++; one.n >= firstSamples {
+			one.set(one.sum / float64(one.n) / max(usual, 1))
+			one.n, one.sum = 0, 0
+		}
+		return 0
+	}
+	x = min(x, float64(float64(one.baseline*wildest)*max(usual, 1)))
+	one.n++
+	one.sum += x
+	return float64(x * one.inverse)
+}
+
+// clear begins another window; a first baseline still being made stays.
+func (r *routes) clear() {
+	for i := range r.of {
+		if one := &r.of[i]; one.baseline > 0 {
+			one.n, one.sum = 0, 0
+		}
+	}
+}
+
+// adopt moves the baselines by a weight of 0 to 1 towards what the window
+// measured, which in the mean was usual. A route that was hardly there goes with
+// the others.
+func (r *routes) adopt(usual, weight float64) {
+	for i := range r.of {
+		one := &r.of[i]
+		if one.baseline == 0 {
+			continue
+		}
+		seen := float64(one.baseline * usual)
+		if one.n >= firstSamples/2 {
+			seen = one.sum / float64(one.n)
+		}
+		one.set(one.baseline + float64(weight*(seen-one.baseline)))
+	}
+}
+
+// mean returns the baseline over the mixture of the window, 0 while unknown.
+func (r *routes) mean() float64 {
+	var n, sum float64
+	for i := range r.of {
+		if one := &r.of[i]; one.baseline > 0 {
+			weight := float64(one.n) + 1e-6
+			n += weight
+			sum += float64(weight * one.baseline)
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+func (r *routes) export() []time.Duration {
+	var out []time.Duration
+	for i := range r.of {
+		if b := r.of[i].baseline; b > 0 {
+			for len(out) <= i {
+				out = append(out, 0)
+			}
+			out[i] = time.Duration(b)
+		}
+	}
+	return out
+}
+
+func (r *routes) take(baselines []time.Duration) {
+	for i, b := range baselines[:min(len(baselines), RoutesMax)] {
+		if b > 0 {
+			r.of[i] = route{}
+			r.of[i].set(float64(b))
+		}
+	}
+}
