@@ -69,7 +69,7 @@ func (r *run) begin(what int32, a *attempt) {
 	c := r.callings.at(a.calling)
 	c.next = unit.Never
 	luck := r.streams[a.stream].calls.At(uint64(a.number), uint64(a.try))
-	r.follow(what, a, a.class.dependency.Begin(r.now, &c.Call, call.Request{
+	r.follow(what, a, *a.class.dependency.Begin(r.now, &c.Call, call.Request{
 		Deadline:   a.deadline,
 		Idempotent: true,
 		Dice:       luck.Uint64() | 1,
@@ -126,7 +126,7 @@ func (r *run) callPassed(what int32, a *attempt) {
 		return // it has asked for another since
 	}
 	c.next = unit.Never
-	r.follow(what, a, a.class.dependency.Passed(r.now, &c.Call))
+	r.follow(what, a, *a.class.dependency.Passed(r.now, &c.Call))
 }
 
 // errandEnds is called when the upstream has ended an errand by itself.
@@ -151,7 +151,7 @@ func (r *run) errandEnds(at int32, e *attempt) {
 	a := r.attempts.at(of.What)
 	c := r.callings.at(a.calling)
 	c.land(nth)
-	r.follow(of.What, a, a.class.dependency.Ended(r.now, &c.Call, nth, call.Outcome{Result: outcome}))
+	r.follow(of.What, a, *a.class.dependency.Ended(r.now, &c.Call, nth, call.Outcome{Result: outcome}))
 }
 
 // land takes an attempt out of those in flight.
@@ -194,7 +194,7 @@ func (r *run) limitPassed(at int32, e *attempt) {
 // leaveCall ends the call of a caller who is gone.
 func (r *run) leaveCall(what int32, a *attempt) {
 	c := r.callings.at(a.calling)
-	r.follow(what, a, a.class.dependency.Left(r.now, &c.Call))
+	r.follow(what, a, *a.class.dependency.Left(r.now, &c.Call))
 }
 
 // endCall ends a request whose call has ended.

@@ -33,7 +33,7 @@ func (r *run) ask(what int32, a *attempt) {
 		deadline = r.now.Add(within)
 	}
 	luck := st.calls.At(uint64(c.request.number), 1<<63)
-	r.heed(id, c, st.client.Begin(r.now, &c.Call, call.Request{Deadline: deadline, Idempotent: true, Dice: luck.Uint64() | 1}))
+	r.heed(id, c, *st.client.Begin(r.now, &c.Call, call.Request{Deadline: deadline, Idempotent: true, Dice: luck.Uint64() | 1}))
 }
 
 // heed does what a caller's policy says.
@@ -131,7 +131,7 @@ func (r *run) callerActs(id int32, c *calling) {
 	for i := range c.errands {
 		if e := c.errands[i]; e.ended {
 			c.errands[i] = errand{}
-			r.heed(id, c, st.client.Ended(r.now, &c.Call, e.attempt, e.outcome))
+			r.heed(id, c, *st.client.Ended(r.now, &c.Call, e.attempt, e.outcome))
 			if c.Over() {
 				return
 			}
@@ -139,7 +139,7 @@ func (r *run) callerActs(id int32, c *calling) {
 	}
 	if c.next <= r.now {
 		c.next = unit.Never
-		r.heed(id, c, st.client.Passed(r.now, &c.Call))
+		r.heed(id, c, *st.client.Passed(r.now, &c.Call))
 	}
 }
 

@@ -25,14 +25,13 @@ type Call struct {
 
 	// What follows is guarded by the caller's mu.
 	state    call.Call
-	step     call.Step // the latest
+	step     *call.Step // the latest
 	deadline unit.Instant
-	limit    unit.Instant // of the latest try
-	flying   [2]uint16    // attempts that have neither ended nor been cut off; 0: none
-	last     error        // what the latest failed attempt said
+	last     error // what the latest failed attempt said
 	key      string
 	tried    uint64 // copies
 	use      uint32 // how often the Call was begun
+	spare    *Call  // the next one, while nobody uses this
 }
 
 // Begin opens a call. The Step is Send or GiveUp.
@@ -42,43 +41,14 @@ func (x *Call) Begin(ctx context.Context, c *Caller, r Request) call.Step {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x.begin(now, due, c, &r)
-	return x.step
+	return *x.step
 }
 
 func (x *Call) begin(now, deadline unit.Instant, c *Caller, r *Request) {
-	x.caller, x.deadline, x.limit, x.flying = c, deadline, unit.Never, [2]uint16{}
+	x.caller, x.deadline = c, deadline
 	x.last, x.key, x.tried = nil, r.Key, 0
 	x.use++
 	x.step = c.dependency.Begin(now, &x.state, r.policy(deadline))
-	x.note()
-}
-
-// note keeps of the latest step what later facts need.
-func (x *Call) note() {
-	if x.step.Cancel != (call.Set{}) {
-		x.land(x.step.Cancel[0])
-		x.land(x.step.Cancel[1])
-	}
-	if x.step.Do != call.Send {
-		return
-	}
-	x.limit = x.step.Limit
-	if x.flying[0] == 0 {
-		x.flying[0] = x.step.Attempt
-	} else {
-		x.flying[1] = x.step.Attempt
-	}
-}
-
-// land takes an attempt out of those in flight.
-func (x *Call) land(attempt uint16) bool {
-	for i, n := range x.flying {
-		if n == attempt && n != 0 {
-			x.flying[i] = 0
-			return true
-		}
-	}
-	return false
 }
 
 // Sent reports that an attempt leaves now.
@@ -95,28 +65,20 @@ func (x *Call) Ended(attempt uint16, o call.Outcome) call.Step {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	x.ended(now, attempt, o, nil)
-	return x.step
+	return *x.step
 }
 
 // ended reports the end to the machine. An answer in hand is an answer, also if it
 // comes late and nobody has said so yet; a failure after the limit is that limit's.
 func (x *Call) ended(now unit.Instant, attempt uint16, o call.Outcome, err error) {
-	d := x.caller.dependency
-	if !x.land(attempt) {
-		d.Ended(now, &x.state, attempt, o)
-		x.step = call.Step{Next: x.step.Next}
-		return
-	}
-	if o.Result != call.OK && o.Result != call.Neutral {
+	if o.Result != call.OK && o.Result != call.Neutral && x.state.Flies(attempt) {
 		x.last = err
-		if now >= x.limit {
-			x.passed(now)
-			d.Ended(now, &x.state, attempt, o) // it has been cut off
+		if now >= x.state.Limit() {
+			x.passed(now) // and cut off, which is all that there is to say of it
 			return
 		}
 	}
-	x.step = d.Ended(now, &x.state, attempt, o)
-	x.note()
+	x.step = x.caller.dependency.Ended(now, &x.state, attempt, o)
 }
 
 // Passed reports that the latest Step's Next has come.
@@ -125,12 +87,11 @@ func (x *Call) Passed() call.Step {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	x.passed(now)
-	return x.step
+	return *x.step
 }
 
 func (x *Call) passed(now unit.Instant) {
 	x.step = x.caller.dependency.Passed(now, &x.state)
-	x.note()
 }
 
 // Left reports that whoever wanted the answer has gone.
@@ -139,12 +100,11 @@ func (x *Call) Left() call.Step {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
 	x.left(now)
-	return x.step
+	return *x.step
 }
 
 func (x *Call) left(now unit.Instant) {
 	x.step = x.caller.dependency.Left(now, &x.state)
-	x.note()
 }
 
 // gone reports that the caller's context has ended. If that was its deadline the

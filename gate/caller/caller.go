@@ -21,7 +21,6 @@ type Caller struct {
 
 	// The pools are the caller's own, for what has to do with time may not leave a
 	// synctest bubble.
-	calls  sync.Pool // of *Call
 	runs   sync.Pool // of *run[T], of whatever T was last
 	alarms sync.Pool // of *alarm
 
@@ -29,6 +28,7 @@ type Caller struct {
 	// fact at a time, never while waiting or while anybody else's code runs.
 	mu         sync.Mutex
 	dependency *call.Dependency
+	spare      spare
 }
 
 // Option changes what a Caller does beside deciding.
@@ -56,7 +56,6 @@ func New(p call.Policy, opts ...Option) (*Caller, error) {
 		dependency: d,
 	}
 	c.heed(p)
-	c.calls.New = func() any { return new(Call) }
 	c.alarms.New = func() any { return newAlarm(c) }
 	for _, o := range opts {
 		o(c)

@@ -52,10 +52,10 @@ type todo struct {
 // take does what the latest step says, as far as it can be done under mu, and returns the
 // rest.
 func (x *contest) take(now unit.Instant) (t todo) {
-	s := &x.call.step
+	s := x.call.step
 	if s.Cancel != (call.Set{}) {
 		t.err = context.Canceled
-		if now >= x.call.limit {
+		if now >= x.call.state.Limit() {
 			t.err = context.DeadlineExceeded
 		}
 		for i, n := range s.Cancel {

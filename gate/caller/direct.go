@@ -9,28 +9,31 @@ import (
 )
 
 // direct makes a call whose attempts follow each other, all on the caller's goroutine,
-// which alone touches the latest step.
+// which alone touches the latest step. Once the call is over it is the next one's.
 func direct[T any](ctx context.Context, c *Caller, r *Request, f func(context.Context, Attempt) (T, error), discard func(T, Held)) (v T, held Held, err error) {
-	x := c.calls.Get().(*Call)
-	x.start(ctx, c, r)
-	for x.step.Do == call.Send {
-		n := x.step.Attempt
+	x, end := c.open(ctx, r)
+	for !end.over {
 		v, held, err = attempt(ctx, x, f)
-		if x.came(ctx, n, err); x.step.Do == call.Answer || x.step.Do == call.GiveUp && x.step.Attempt != 0 {
+		if end = x.came(ctx, err); end.own {
 			break
 		}
 		throwAway(v, err, held, discard)
 		v, held = *new(T), Held{}
-		if x.step.Do == call.Nothing {
-			x.pause(ctx)
+		if !end.over {
+			end = x.pause(ctx)
 		}
 	}
-	if x.step.Do == call.GiveUp {
-		err = x.failure()
+	if end.failed != nil {
+		err = end.failed
 	}
-	x.last = nil
-	c.calls.Put(x)
 	return v, held, err
+}
+
+// ending is whether and how a call ends with a fact.
+type ending struct {
+	over   bool
+	own    bool // with the attempt whose end was the fact, whose value is kept
+	failed *Failure
 }
 
 // attempt makes one attempt. If f does not return, by a panic or by ending the
@@ -64,19 +67,21 @@ func (x *Call) abandon(attempt uint16) {
 	x.use++
 }
 
-// start begins the call and reports its first attempt sent.
-func (x *Call) start(ctx context.Context, c *Caller, r *Request) {
+// open begins a call and reports its first attempt sent.
+func (c *Caller) open(ctx context.Context, r *Request) (*Call, ending) {
 	now := c.Now()
 	due, outer := c.deadline(ctx, now, r.Timeout)
-	x.outer = outer
 	c.mu.Lock()
+	x := c.spare.take()
+	x.outer = outer
 	x.begin(now, due, c, r)
-	x.proceed(now)
+	end := x.proceed(now)
 	c.mu.Unlock()
+	return x, end
 }
 
-// came reports what an attempt came to.
-func (x *Call) came(ctx context.Context, attempt uint16, err error) {
+// came reports what the latest attempt came to.
+func (x *Call) came(ctx context.Context, err error) ending {
 	c := x.caller
 	var o call.Outcome
 	var left error
@@ -89,38 +94,47 @@ func (x *Call) came(ctx context.Context, attempt uint16, err error) {
 		x.last = err
 		x.gone(now, left)
 	} else {
-		x.ended(now, attempt, o, err)
+		x.ended(now, x.step.Attempt, o, err)
 	}
-	x.proceed(now)
+	end := x.proceed(now)
 	c.mu.Unlock()
+	return end
 }
 
 // proceed does what there is to do of the latest step under mu: an attempt is sent now. With
-// the call's end its attempts are no longer of use: what is in the pool is the next call's.
-func (x *Call) proceed(now unit.Instant) {
+// the call's end its attempts are no longer of use, and the Call is the next one's.
+func (x *Call) proceed(now unit.Instant) (end ending) {
 	switch x.step.Do {
 	case call.Send:
 		x.caller.dependency.Sent(now, &x.state, x.step.Attempt)
-	case call.Answer, call.GiveUp:
-		x.use++
+		return end
+	case call.Nothing:
+		return end
+	case call.GiveUp:
+		end.failed = x.failure()
 	}
+	end.over, end.own = true, x.step.Attempt != 0
+	x.use++
+	x.caller.spare.give(x)
+	return end
 }
 
 // pause waits until there is something to do.
-func (x *Call) pause(ctx context.Context) {
-	for x.step.Do == call.Nothing {
+func (x *Call) pause(ctx context.Context) (end ending) {
+	for !end.over && x.step.Do == call.Nothing {
 		timer := time.NewTimer(x.step.Next.Sub(x.caller.Now()))
 		select {
 		case <-timer.C:
-			x.resume(nil)
+			end = x.resume(nil)
 		case <-ctx.Done():
 			timer.Stop()
-			x.resume(ctx.Err())
+			end = x.resume(ctx.Err())
 		}
 	}
+	return end
 }
 
-func (x *Call) resume(left error) {
+func (x *Call) resume(left error) ending {
 	now := x.caller.Now()
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
@@ -129,5 +143,5 @@ func (x *Call) resume(left error) {
 	} else {
 		x.passed(now)
 	}
-	x.proceed(now)
+	return x.proceed(now)
 }

@@ -19,6 +19,7 @@ type Call struct {
 	pause    time.Duration
 	after    time.Duration // the longest the dependency asked for in this try
 	chance   chance.Source
+	step     Step // the latest, which its driver reads here
 
 	flying [2]flight
 	made   uint16 // attempts so far
@@ -60,6 +61,12 @@ const (
 // Attempts returns how many attempts the call has made.
 func (c *Call) Attempts() int { return int(c.made) }
 
+// Flies reports whether the attempt has neither ended nor been cut off.
+func (c *Call) Flies(attempt uint16) bool { return c.find(attempt) >= 0 }
+
+// Limit returns when the latest try is to be answered.
+func (c *Call) Limit() unit.Instant { return c.limit }
+
 // Over reports whether the call has been answered or given up.
 func (c *Call) Over() bool { return c.state == over }
 
@@ -69,11 +76,27 @@ func (c *Call) Fix() { c.safety.fixed = true }
 
 // next is when time itself is the next fact.
 func (c *Call) next(now unit.Instant) unit.Instant {
-	if c.state == paused {
+	switch c.state {
+	case over:
+		return unit.Never
+	case paused:
 		return max(min(c.resumeAt, c.deadline), now)
 	}
 	return max(min(c.limit, c.hedgeAt), now)
 }
+
+// say makes the Step that answers a fact. It is made in its place, for one that is
+// handed up through frames is copied in each, which would be a third of what a call
+// takes.
+func (c *Call) say(do Do, attempt uint16, next unit.Instant) *Step {
+	s := &c.step
+	*s = Step{}
+	s.Do, s.Attempt, s.Next = do, attempt, next
+	return s
+}
+
+// goOn says that what is in flight, or paused, goes on.
+func (c *Call) goOn(now unit.Instant) *Step { return c.say(Nothing, 0, c.next(now)) }
 
 // alone reports whether nothing is in flight.
 func (c *Call) alone() bool { return c.flying[0].attempt == 0 && c.flying[1].attempt == 0 }
@@ -99,7 +122,7 @@ func (c *Call) free() int {
 }
 
 // Begin opens a call: Send 1, or GiveUp.
-func (d *Dependency) Begin(now unit.Instant, c *Call, r Request) Step {
+func (d *Dependency) Begin(now unit.Instant, c *Call, r Request) *Step {
 	if c.state != over {
 		d.giveUp(now, c, reason.CallerGone) // forgotten by its driver
 	}
@@ -150,43 +173,40 @@ func (d *Dependency) Sent(now unit.Instant, c *Call, attempt uint16) {
 // Ended reports what an attempt came to. For a streamed answer that is when it
 // begins; what comes of the stream is told to nobody. It is reported for an attempt
 // that panicked too: as Neutral if nothing had been sent, else as Broken.
-func (d *Dependency) Ended(now unit.Instant, c *Call, attempt uint16, o Outcome) Step {
+func (d *Dependency) Ended(now unit.Instant, c *Call, attempt uint16, o Outcome) *Step {
 	i := c.find(attempt)
 	if i < 0 {
-		if c.state == over {
-			return Step{Next: unit.Never}
-		}
-		return Step{Next: c.next(now)} // cut off before, or none of this call's
+		return c.goOn(now) // cut off before, or none of this call's
 	}
 	d.land(now, c, i, o)
 	if o.Result == OK && !o.Always {
-		return Step{Do: Answer, Attempt: attempt, Cancel: d.win(now, c, OK), Next: unit.Never}
+		return d.answer(now, c, attempt, OK)
 	}
 	if !c.alone() { // the other may still answer
 		if o.Result != Neutral {
 			c.fail(o, c.safety.reason(o, false), !c.safety.again(o))
 		}
-		return Step{Next: c.next(now)}
+		return c.goOn(now)
 	}
 	return d.ended(now, c, attempt, o)
 }
 
 // ended is what follows the end of a try's last attempt, if that is not simply its
 // answer.
-func (d *Dependency) ended(now unit.Instant, c *Call, attempt uint16, o Outcome) Step {
+func (d *Dependency) ended(now unit.Instant, c *Call, attempt uint16, o Outcome) *Step {
 	again := c.safety.again(o)
 	switch answer := o.Result == OK || o.Result == Neutral; {
 	case !answer || again:
 		c.fail(o, c.safety.reason(o, false), !again)
 		s := d.again(now, c, attempt)
 		if answer && s.Do == GiveUp { // what there is has to do
-			s = Step{Do: Answer, Attempt: attempt, Next: unit.Never}
+			s = c.say(Answer, attempt, unit.Never)
 		}
 		return s
 	case o.Result == Neutral && c.failed: // the other attempt has said more
 		return d.again(now, c, 0)
 	}
-	return Step{Do: Answer, Attempt: attempt, Cancel: d.win(now, c, o.Result), Next: unit.Never}
+	return d.answer(now, c, attempt, o.Result)
 }
 
 // fail notes that an attempt of the try has failed.
@@ -198,10 +218,10 @@ func (c *Call) fail(o Outcome, why reason.Reason, final bool) {
 }
 
 // Passed reports that the instant Next of the latest Step has come.
-func (d *Dependency) Passed(now unit.Instant, c *Call) Step {
+func (d *Dependency) Passed(now unit.Instant, c *Call) *Step {
 	switch {
 	case c.state == over:
-		return Step{Next: unit.Never}
+		return c.goOn(now)
 	case c.deadline <= now:
 		return d.expire(now, c)
 	case c.state == paused:
@@ -211,13 +231,13 @@ func (d *Dependency) Passed(now unit.Instant, c *Call) Step {
 	case c.hedgeAt <= now:
 		return d.hedge(now, c)
 	}
-	return Step{Next: c.next(now)}
+	return c.goOn(now)
 }
 
 // Left reports that whoever wanted the answer has gone.
-func (d *Dependency) Left(now unit.Instant, c *Call) Step {
+func (d *Dependency) Left(now unit.Instant, c *Call) *Step {
 	if c.state == over {
-		return Step{Next: unit.Never}
+		return c.goOn(now)
 	}
 	return d.giveUp(now, c, reason.CallerGone)
 }

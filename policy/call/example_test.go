@@ -27,7 +27,7 @@ func Example() {
 	at := func(ms int) unit.Instant { return unit.Instant(0).Add(time.Duration(ms) * time.Millisecond) }
 
 	var lookup call.Call
-	show := func(now unit.Instant, s call.Step) {
+	show := func(now unit.Instant, s *call.Step) {
 		switch s.Do {
 		case call.Send:
 			store.Sent(now, &lookup, s.Attempt)

@@ -46,24 +46,23 @@ func (d *Dependency) hedgeAfter() time.Duration {
 
 // hedge sends a second attempt beside the first, or lets it be: then what is in
 // flight goes on.
-func (d *Dependency) hedge(now unit.Instant, c *Call) Step {
+func (d *Dependency) hedge(now unit.Instant, c *Call) *Step {
 	c.hedgeAt = unit.Never
 	d.slow.add(true)
-	carryOn := Step{Next: c.next(now)}
 	switch {
 	case !c.safety.twice(), d.slow.tops(d.policy.Hedge.SlowShare),
 		now < d.pace.hold, !d.breaker.closed(now):
 		d.count.HedgesHeld++
-		return carryOn
+		return c.goOn(now)
 	case !d.hedges.reserve(now):
 		d.count.HedgesOverBudget++
-		return carryOn
+		return c.goOn(now)
 	}
 	l, ok := d.admit(now, c)
 	if !ok {
 		d.hedges.release()
 		d.count.HedgesHeld++
-		return carryOn
+		return c.goOn(now)
 	}
 	d.send(now, c, l, hedged)
 	s := c.sending(now)

@@ -196,7 +196,7 @@ func (h *history) bounded(what string, left []unit.Instant) {
 }
 
 // take holds a step against what was promised, and does what it says.
-func (h *history) take(c *life, s Step) {
+func (h *history) take(c *life, s *Step) {
 	if s.Next < h.now && s.Next != c.next {
 		h.t.Fatalf("next is %v and it is %v", s.Next, h.now)
 	}
@@ -238,7 +238,7 @@ func (h *history) take(c *life, s Step) {
 	}
 }
 
-func (h *history) send(c *life, s Step) {
+func (h *history) send(c *life, s *Step) {
 	c.made++
 	_, beside := c.flying[int(s.Attempt)]
 	switch {

@@ -14,9 +14,9 @@ func TestAHedgeWaitsForWhatIsMeasured(t *testing.T) {
 	d := mustNew(t, Policy{Hedge: Hedge{After: 50 * time.Millisecond, Percentile: 90}})
 	next := func() unit.Instant {
 		var c Call
-		s := d.Begin(0, &c, Request{Deadline: unit.Never, Idempotent: true})
+		due := d.Begin(0, &c, Request{Deadline: unit.Never, Idempotent: true}).Next
 		d.Left(0, &c)
-		return s.Next
+		return due
 	}
 	for i := range 100 {
 		if got := next(); got != milli(50) {

@@ -152,7 +152,7 @@ func (s *script) pass(until unit.Instant) {
 }
 
 // tell prints a step, and remembers when Passed is to be reported.
-func (s *script) tell(c *scripted, prefix string, step Step) {
+func (s *script) tell(c *scripted, prefix string, step *Step) {
 	var parts []string
 	for _, n := range step.Cancel {
 		if n != 0 {

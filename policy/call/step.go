@@ -24,7 +24,7 @@ const (
 )
 
 // Step is what comes of a fact. Cancel is always to be done, whatever Do says, and
-// first.
+// first. It stands in its Call until the next fact of that call.
 type Step struct {
 	Do     Do
 	Reason reason.Reason // with GiveUp: timeout, failed, unknown, breaker_open, caller_gone

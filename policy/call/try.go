@@ -38,9 +38,7 @@ func (d *Dependency) try(now unit.Instant, c *Call, l lease, k kind) {
 	d.send(now, c, l, k)
 }
 
-// send puts one more attempt into flight; sending is its step. They are two because
-// a Step handed up through frames is copied in each, which would be a third of what
-// a call takes.
+// send puts one more attempt into flight; sending is its step.
 func (d *Dependency) send(now unit.Instant, c *Call, l lease, k kind) {
 	c.made++
 	c.state = flying
@@ -49,13 +47,15 @@ func (d *Dependency) send(now unit.Instant, c *Call, l lease, k kind) {
 	d.count.Attempts++
 }
 
-func (c *Call) sending(now unit.Instant) Step {
-	return Step{Do: Send, Attempt: c.made, Limit: c.limit, Next: c.next(now)}
+func (c *Call) sending(now unit.Instant) *Step {
+	s := c.say(Send, c.made, c.next(now))
+	s.Limit = c.limit
+	return s
 }
 
 // again is what follows a try that has failed: a retry, now or after a pause, or
 // the end. The attempt is the one that has just ended, 0 if none has.
-func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
+func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) *Step {
 	c.hedgeAt = unit.Never
 	if int(c.tries) > d.policy.Retries || c.final || c.safety.fixed {
 		return d.fail(now, c, attempt)
@@ -82,7 +82,7 @@ func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
 	}
 	c.state, c.resumeAt, c.pause = paused, at, pause
 	if at > now {
-		return Step{Next: c.next(now)}
+		return c.goOn(now)
 	}
 	s := d.resume(now, c)
 	if s.Do == GiveUp {
@@ -93,7 +93,7 @@ func (d *Dependency) again(now unit.Instant, c *Call, attempt uint16) Step {
 
 // resume sends the retry that was paused for, unless the dependency has asked for
 // more time since, or the breaker has opened.
-func (d *Dependency) resume(now unit.Instant, c *Call) Step {
+func (d *Dependency) resume(now unit.Instant, c *Call) *Step {
 	if d.pace.hold > now {
 		c.resumeAt = d.pace.after(now, c.pause)
 	}
@@ -107,7 +107,7 @@ func (d *Dependency) resume(now unit.Instant, c *Call) Step {
 		return d.giveUp(now, c, c.why)
 	}
 	if c.resumeAt > now {
-		return Step{Next: c.next(now)}
+		return c.goOn(now)
 	}
 	l, ok := d.admit(now, c)
 	if !ok {
@@ -118,7 +118,7 @@ func (d *Dependency) resume(now unit.Instant, c *Call) Step {
 }
 
 // limitCame cuts off a try that has taken as long as it may.
-func (d *Dependency) limitCame(now unit.Instant, c *Call) Step {
+func (d *Dependency) limitCame(now unit.Instant, c *Call) *Step {
 	cancel, o := d.cutAll(now, c, late)
 	c.fail(o, c.safety.reason(o, true), !c.safety.again(o))
 	s := d.again(now, c, 0)
@@ -127,7 +127,7 @@ func (d *Dependency) limitCame(now unit.Instant, c *Call) Step {
 }
 
 // expire gives a call up at its deadline.
-func (d *Dependency) expire(now unit.Instant, c *Call) Step {
+func (d *Dependency) expire(now unit.Instant, c *Call) *Step {
 	if c.state == paused {
 		return d.giveUp(now, c, reason.Timeout)
 	}
@@ -137,34 +137,36 @@ func (d *Dependency) expire(now unit.Instant, c *Call) Step {
 	return s
 }
 
-// win ends a call that has its answer, and returns whose answer is not needed.
-func (d *Dependency) win(now unit.Instant, c *Call, r Result) (losers Set) {
+// answer ends a call that has its answer.
+func (d *Dependency) answer(now unit.Instant, c *Call, attempt uint16, r Result) *Step {
 	c.state = over
 	if r == OK {
 		d.retries.answered()
 		d.hedges.answered()
 		d.count.Answered++
 	}
+	s := c.say(Answer, attempt, unit.Never)
 	if !c.alone() {
-		losers, _ = d.cutAll(now, c, lost)
+		s.Cancel, _ = d.cutAll(now, c, lost)
 	}
-	return losers
+	return s
 }
 
 // fail gives up for what the attempt that has just ended, if any has, came to.
-func (d *Dependency) fail(now unit.Instant, c *Call, attempt uint16) Step {
+func (d *Dependency) fail(now unit.Instant, c *Call, attempt uint16) *Step {
 	s := d.giveUp(now, c, c.why)
 	s.Attempt = attempt
 	return s
 }
 
 // giveUp ends a call without an answer.
-func (d *Dependency) giveUp(now unit.Instant, c *Call, why reason.Reason) Step {
+func (d *Dependency) giveUp(now unit.Instant, c *Call, why reason.Reason) *Step {
 	if c.state == paused {
 		d.retries.release()
 	}
 	c.state = over
-	s := Step{Do: GiveUp, Reason: why, Next: unit.Never, After: c.after}
+	s := c.say(GiveUp, 0, unit.Never)
+	s.Reason, s.After = why, c.after
 	if !c.alone() {
 		s.Cancel, _ = d.cutAll(now, c, gone)
 	}

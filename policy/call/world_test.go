@@ -69,7 +69,7 @@ func (w *world) call(r Request) *told {
 }
 
 // step does what a step says.
-func (c *told) step(s Step) {
+func (c *told) step(s *Step) {
 	w := c.w
 	if c.do != Nothing && (s.Do != Nothing || s.Cancel != Set{}) {
 		w.t.Fatalf("call %d was over and is told %+v", c.id, s)
@@ -105,7 +105,7 @@ func (c *told) step(s Step) {
 	}
 }
 
-func (w *world) send(c *told, s Step) {
+func (w *world) send(c *told, s *Step) {
 	if w.now >= c.deadline {
 		w.t.Fatalf("call %d is sent at %v, its deadline was %v", c.id, w.now, c.deadline)
 	}

@@ -200,7 +200,7 @@ func (r *Run) ended(e event, fate Fate) {
 		r.next(c)
 	}
 	if listened {
-		r.follow(i, r.dependency.Ended(r.now, &r.senders[i].call, attempt, outcome))
+		r.follow(i, *r.dependency.Ended(r.now, &r.senders[i].call, attempt, outcome))
 	}
 }
 

@@ -94,7 +94,7 @@ func (r *Run) Play(w Watch) (Sums, error) {
 		case passes:
 			if s := &r.senders[e.What]; s.timer == e.Life {
 				s.next = unit.Never
-				r.follow(e.What, r.dependency.Passed(r.now, &s.call))
+				r.follow(e.What, *r.dependency.Passed(r.now, &s.call))
 			}
 		case comesFree:
 			r.free(e.What)
@@ -150,7 +150,7 @@ func (r *Run) begin(i int32) {
 		s.Deadline = at.Add(r.Scenario.Deadline)
 	}
 	s.firstWait, s.FirstFrozen = r.Draws.Wait(n, 1)
-	r.follow(i, r.dependency.Begin(r.now, &s.call, call.Request{Deadline: s.Deadline, Idempotent: true, Dice: r.Draws.Dice(n)}))
+	r.follow(i, *r.dependency.Begin(r.now, &s.call, call.Request{Deadline: s.Deadline, Idempotent: true, Dice: r.Draws.Dice(n)}))
 }
 
 // follow does what a step says.
