@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spillway-dev/spillway/expr"
 )
 
 // check is every problem of a configuration besides those already known, unsorted.
@@ -101,6 +103,7 @@ func (k *checker) class(c, d Class, at string) {
 	k.whenFull(c.WhenFull, join(at, "when_full"))
 	k.streams(d, join(at, "streams"))
 	k.ladder(c.Ladder, join(at, "ladder"))
+	k.gap(c.Gap, c.Ladder, join(at, "gap"))
 	k.call(c.Call, d, join(at, "call"))
 	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
 	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))
@@ -171,6 +174,7 @@ func (k *checker) distinct(words Words, at string) {
 }
 
 func (k *checker) match(m Match, at string) {
+	k.expression(expr.Condition, m.Expr, join(at, "expr"))
 	for i, p := range m.Path {
 		here := k.item(join(at, "path"), i)
 		switch {

@@ -27,7 +27,7 @@ type Class struct {
 	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Which decisions are carried out: all (enforce), none while they are made and counted (shadow), those about a share of sessions (10%), or none at all (off). Sessions are told apart by session.key, without it by tenant, without that each request is one."`
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`
 	Ladder      []Rung     `yaml:"ladder" items:"16" doc:"Cheaper answers below the primary, best first."`
-	Gap         Gap        `yaml:"gap" doc:"How much worse the cheaper answer is for this request, 0 (same) to 1 (useless)."`
+	Gap         Gap        `yaml:"gap" doc:"How much worse the cheaper answer is for this request, 0 (same) to 1 (useless): under load those lose their full answer first that lose least by it. Default: all are alike."`
 	Shed        Shed       `yaml:"shed" doc:"How the share of cheaper answers moves."`
 }
 
@@ -37,7 +37,7 @@ type Match struct {
 	Method  Words             `yaml:"method" items:"100" doc:"Method, or several, in capitals."`
 	Host    Words             `yaml:"host" items:"100" doc:"Host without port, or several: exact, or *.example.com for every name below it."`
 	Headers map[string]string `yaml:"headers" items:"100" doc:"Headers that must be there, each with its value: exact, or with a final * that matches any rest; * alone is any value."`
-	Expr    string            `yaml:"expr" doc:"A CEL expression over the request."`
+	Expr    string            `yaml:"expr" doc:"A CEL expression over the request that gives true or false; see docs/gap.md for what it may say. It is asked only if everything else fits; one that cannot be worked out does not fit."`
 }
 
 // Slots is a fixed number or the range of an adaptive one. The zero Slots is the default.

@@ -40,8 +40,9 @@ func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	client := Key{Kind: FromClient}
 	ca := TLS{ClientCA: Literal("ca.pem")}
 	calls := Call{Hedge: Hedge{After: HedgeAfter{Percentile: 95}}, Breaker: Breaker{Failures: 50}, Throttle: Throttle{K: 2}}
+	learned := Gap{Learned: Learned{Compare: Compare{Word: CompareOverlap, Overlap: "items"}}}
 	trust := Trust{JWT: TrustJWT{JWKS: Literal("jwks.json")}, Keys: TrustKeys{File: Literal("keys.json")}, Proxies: TrustProxies{From: Words{"10.0.0.0/8"}}}
-	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls}}}).WithDefaults()
+	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls, Gap: learned}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {
@@ -165,7 +166,14 @@ func TestValidate(t *testing.T) {
 		"give 1us to 1h":                         func(k *Class) { k.Call.Hedge.After.Fixed = 1 },
 		"is no percentile":                       func(k *Class) { k.Call.Hedge.After.Percentile = 100 },
 		"breaker has no rule":                    func(k *Class) { k.Call.Breaker.Probes = 1 },
-		"match.expr is not built yet (it comes with e": func(k *Class) { k.Match.Expr = "true" },
+		"match.expr gives int":                         func(k *Class) { k.Match.Expr = "1" },
+		"gap means nothing without a ladder":           func(k *Class) { k.Gap.Value = 0.5 },
+		"compare word \"exact\" contradicts": func(k *Class) {
+			k.Gap.Learned.Compare = Compare{Word: CompareExact, Field: "a"}
+		},
+		"compare field and number exclude each other": func(k *Class) {
+			k.Gap.Learned.Compare = Compare{Word: CompareField, Field: "a", Number: "b"}
+		},
 		"latency 1s, service 1":                        func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
 	} {
 		c, err := ForUpstream("http://h", 4)

@@ -85,6 +85,7 @@ func (k *Class) fill() {
 	for i := range k.Ladder {
 		k.Ladder[i].fill()
 	}
+	k.Gap.fill()
 	if k.Slots == (Slots{}) {
 		k.Slots.Fixed = defaultSlots
 	}

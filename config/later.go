@@ -3,18 +3,6 @@ package config
 // The types here belong to capabilities that come later; notyet.go says which. They
 // are part of the format so that a file written for them is understood today.
 
-// Gap is how much worse the cheaper answer is: one of its ways.
-type Gap struct {
-	Expr    string             `yaml:"expr" doc:"A CEL expression that gives 0 to 1."`
-	Table   map[string]float64 `yaml:"table" min:"0" max:"1" doc:"From a bucket's name to 0 to 1."`
-	Learned Learned            `yaml:"learned" doc:"Measured on a sample."`
-}
-
-// Learned is a gap measured on a sample of requests that both rungs answer.
-type Learned struct {
-	Sample Percent `yaml:"sample" default:"1%" doc:"Share of primary answers that are compared."`
-}
-
 // Shed is how the share of cheaper answers moves.
 type Shed struct {
 	Release Rate `yaml:"release" default:"5%/s" doc:"How fast full answers come back after an overload."`

@@ -21,12 +21,10 @@ type notBuilt struct {
 var notYet = []notBuilt{
 	{"quotas", "quotas", "remove it"},
 	{"ledger", "the ledger", "remove it"},
-	{"classes.*.match.expr", "expressions", "use path, method, host and headers"},
 	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
 	{"classes.*.ladder.*.upstream", "cheaper answers of other upstreams", "use cache or static"},
-	{"classes.*.gap", "cheaper answers", "remove it"},
 	{"classes.*.shed", "cheaper answers", "remove it"},
 }
 

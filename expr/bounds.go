@@ -24,7 +24,7 @@ func bounded(env *cel.Env, checked *cel.Ast) *Problem {
 	}
 	estimate, err := env.EstimateCost(checked, sizes{})
 	if err != nil {
-		return &Problem{What: oneLine(err.Error()), Fix: "mend what it names"}
+		return &Problem{What: "is wrong: " + oneLine(err.Error()), Fix: "mend what it names"}
 	}
 	if estimate.Max > CostMost {
 		return &Problem{

@@ -69,7 +69,7 @@ func Compile(k Kind, text string) (*Program, error) {
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize),
 		cel.OptimizeRegex(interpreter.MatchesRegexOptimization))
 	if err != nil {
-		return nil, &Problem{What: oneLine(err.Error()), Fix: "mend what it names"}
+		return nil, &Problem{What: "is wrong: " + oneLine(err.Error()), Fix: "mend what it names"}
 	}
 	return &Program{program}, nil
 }
@@ -78,9 +78,9 @@ func Compile(k Kind, text string) (*Program, error) {
 func problem(k Kind, issues *cel.Issues) *Problem {
 	first := issues.Errors()[0]
 	p := &Problem{Line: first.Location.Line(), Column: first.Location.Column() + 1, What: oneLine(first.Message)}
-	p.What = strings.ReplaceAll(p.What, " (in container '')", "")
+	p.What = "is wrong: " + strings.ReplaceAll(p.What, " (in container '')", "")
 	switch {
-	case strings.HasPrefix(p.What, "undeclared reference"):
+	case strings.Contains(p.What, "undeclared reference"):
 		p.Fix = "known are " + strings.Join(k.Words(), ", ")
 	case strings.Contains(p.What, "'_?_:_'"):
 		p.Fix = "both sides of : must be of one type, as in 1.0 and 0.1"

@@ -74,9 +74,9 @@ func TestWhatIsNoExpressionIsToldWithItsPlace(t *testing.T) {
 		text string
 		want string
 	}{
-		{expr.Gap, `size(query.q) >= 4 ? 0.1`, "1:25: Syntax error"},
-		{expr.Gap, `size(qery.q)`, "1:6: undeclared reference to 'qery' (did you mean 'query'?); known are method, host, path, query"},
-		{expr.Gap, "size(query.q) +\n size(pth)", "2:7: undeclared reference to 'pth'"},
+		{expr.Gap, `size(query.q) >= 4 ? 0.1`, "1:25: is wrong: Syntax error"},
+		{expr.Gap, `size(qery.q)`, "1:6: is wrong: undeclared reference to 'qery' (did you mean 'query'?); known are method, host, path, query"},
+		{expr.Gap, "size(query.q) +\n size(pth)", "2:7: is wrong: undeclared reference to 'pth'"},
 		{expr.Gap, `query.q`, "gives string; write one that gives a number"},
 		{expr.Gap, `true ? 1 : 0.5`, "both sides of : must be of one type"},
 		{expr.Gap, `dyn(1)`, "gives dyn"},
