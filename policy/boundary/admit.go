@@ -44,7 +44,7 @@ func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 	if m.stands(now, &t.Standing, r) {
 		return m.refuse(now, c, t, t.Standing.Why)
 	}
-	deadline := c.deadline(now, r.Deadline)
+	deadline := c.Governs(now, r.Deadline)
 	left := time.Duration(deadline - now) // if it is ahead, which is looked at first
 
 	switch {
@@ -172,12 +172,18 @@ func (c *class) overflow() reason.Reason {
 	return reason.QueueFull
 }
 
-// deadline returns the instant that governs a request offered now.
-func (c *class) deadline(now, named unit.Instant) unit.Instant {
-	due := now.Add(c.Deadline)
-	if named != 0 {
-		due = min(named, now.Add(c.DeadlineMax))
+// Due returns the instant by which the caller of a request offered now is answered:
+// what it names, 0 for nothing, after default and cap.
+func (c *Class) Due(now, named unit.Instant) unit.Instant {
+	if named == 0 {
+		return now.Add(c.Deadline)
 	}
+	return min(named, now.Add(c.DeadlineMax))
+}
+
+// Governs returns the instant that governs such a request: Due less the reserve.
+func (c *Class) Governs(now, named unit.Instant) unit.Instant {
+	due := c.Due(now, named)
 	if c.Reserve > 0 {
 		return now.Add(ladder.InTime(due.Sub(now), c.Reserve))
 	}

@@ -95,7 +95,7 @@ func (m *Machine) Explain(now unit.Instant, r *Request, v Verdict, x *Case) {
 	}
 	now = max(m.now, now)
 	level := c.Level(r.Importance, r.Retry)
-	deadline := c.deadline(now, r.Deadline)
+	deadline := c.Governs(now, r.Deadline)
 	m.describe(now, c, t, x)
 	x.Stage, x.Reason, x.Shadow = AtOffer, v.Reason, v.Kind != Refuse
 	x.Tenant, x.Importance, x.Retry, x.Bytes = r.Tenant, c.Importance(level), r.Retry, c.Charge(r.Bytes)
