@@ -16,6 +16,7 @@ type Config struct {
 	Reload    Reload     `yaml:"reload" doc:"When a change of the file is taken over."`
 	Ready     Ready      `yaml:"ready" doc:"When /readyz says no besides while it drains."`
 	Record    Record     `yaml:"record" doc:"A trace of the traffic, for sim, load and demo to replay."`
+	Explain   Explain    `yaml:"explain" doc:"Why requests were refused, turned out or answered late, remembered for spillway explain: off, or keys."`
 	Seed      int64      `yaml:"seed" default:"1" min:"1" doc:"Seed of every random choice: jitter, sampling, slices."`
 	Upstreams []Upstream `yaml:"upstreams" items:"1000" required:"true" doc:"The services protected, by name."`
 	Classes   []Class    `yaml:"classes" items:"1000" required:"true" doc:"Classes by name, in order: the first whose match fits takes the request. Each has a pool of its own."`

@@ -62,6 +62,7 @@ func (c *Config) WithDefaults() *Config {
 	out.Clients.fill()
 	out.Reload.fill()
 	out.Ready.fill()
+	out.Explain.fill()
 	out.Log.Format = cmp.Or(out.Log.Format, LogText)
 	out.Log.Level = cmp.Or(out.Log.Level, "info")
 	for i := range out.Upstreams {

@@ -18,6 +18,14 @@ func WithCases(f func(class, id string, x *boundary.Case)) Option {
 	return func(g *Gate) { g.cases, g.out.Watched = f, true }
 }
 
+// TellCases is WithCases for a gate that is in use; nil ends it. Once it has
+// returned, what f was before is not called any more.
+func (g *Gate) TellCases(f func(class, id string, x *boundary.Case)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cases, g.out.Watched = f, f != nil
+}
+
 // explain tells the case of an offer that has just been refused.
 func (g *Gate) explain(ctx context.Context, now unit.Instant, r *Request, v boundary.Verdict) {
 	ask := boundary.Request{

@@ -12,6 +12,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // Everybody who is answered without having been served has a case, told once and
@@ -90,6 +91,29 @@ func TestCasesInShadow(t *testing.T) {
 		defer p.Done()
 	}
 	if !slices.Equal(told, []string{"one too many queue_full true"}) {
+		t.Errorf("told %q", told)
+	}
+}
+
+// Whether cases are told can be changed while the gate is in use.
+func TestTellCases(t *testing.T) {
+	g, err := gate.New(gate.Config{Classes: []gate.Class{{Name: "checkout", Pool: gate.Pool{Slots: 1, Latency: 1, Service: 1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := g.Enter(context.Background(), gate.Request{})
+	defer p.Done()
+	var told []string
+	for _, id := range []string{"before", "asked for", "after"} {
+		g.TellCases(nil)
+		if id == "asked for" {
+			g.TellCases(func(_, id string, _ *boundary.Case) { told = append(told, id) })
+		}
+		if _, refused := g.Enter(context.Background(), gate.Request{ID: id}); refused.Reason != reason.QueueFull {
+			t.Errorf("%s: let in", id)
+		}
+	}
+	if !slices.Equal(told, []string{"asked for"}) {
 		t.Errorf("told %q", told)
 	}
 }

@@ -32,21 +32,18 @@ func sign(h http.Header, r *http.Request) {
 	}
 }
 
-// newDecisions returns a log that keeps so many, or nil if that is less than none.
-func newDecisions(keep int) *decisions.Log {
-	if keep < 0 {
-		return nil
+// remember has the gates of a generation tell why they decide as they do, as far
+// as its configuration wants that remembered. What was remembered stays.
+func (g *Gateway) remember(n *generation) {
+	e := n.cfg.Explain
+	g.decisions.Keep(e.Remember, e.Keep.D())
+	for _, r := range n.resources {
+		if e.Off {
+			r.gate.TellCases(nil)
+			continue
+		}
+		r.gate.TellCases(func(class, id string, x *boundary.Case) { g.decisions.Add(r.name, class, id, x) })
 	}
-	return decisions.New(keep)
-}
-
-// remember has the gate of an upstream tell why it decides as it does, if there is
-// a log.
-func remember(log *decisions.Log, upstream string) gate.Option {
-	if log == nil {
-		return func(*gate.Gate) {}
-	}
-	return gate.WithCases(func(class, id string, x *boundary.Case) { log.Add(upstream, class, id, x) })
 }
 
 // account remembers a refusal that is not the gate's.

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"testing"
 	"time"
-
-	"github.com/spillway-dev/spillway/gateway"
 )
 
 // deaf is a caller that reads no answer.
@@ -21,9 +19,9 @@ func (n deaf) WriteHeader(int)             {}
 func BenchmarkRefusalRemembered(b *testing.B) {
 	var arms [2]*harness
 	var spent [2]time.Duration
-	for i, keep := range []int{-1, 0} {
+	for i, explain := range []string{"off", "{ remember: 4096 }"} {
 		block := newBlocker()
-		arms[i] = start(b, "  all: { slots: 1, memory: { limit: 1KiB, per_request: 1KiB } }", block.ServeHTTP, func(o *gateway.Options) { o.Decisions = keep })
+		arms[i] = start(b, "  all: { slots: 1, memory: { limit: 1KiB, per_request: 1KiB } }\nexplain: "+explain, block.ServeHTTP)
 		first := make(chan got, 1)
 		go func() { first <- arms[i].get("/") }()
 		<-block.began

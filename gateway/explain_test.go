@@ -10,6 +10,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gateway"
 	"github.com/spillway-dev/spillway/observe/decisions"
+	"github.com/spillway-dev/spillway/policy/boundary"
 )
 
 // explained asks the admin listener.
@@ -180,6 +181,44 @@ func TestWhatMayBeAsked(t *testing.T) {
 		res.Body.Close()
 		if text := string(b[:n]); res.StatusCode != 400 || !strings.Contains(text, says) || strings.Count(text, "\n") != 1 {
 			t.Errorf("%s: %d %q", query, res.StatusCode, text)
+		}
+	}
+}
+
+// How much is remembered is configured, and reconfigured while it works: what is
+// remembered stays but for what there is no room for, and off forgets it all.
+func TestHowMuchIsRemembered(t *testing.T) {
+	app := serviceAt(t, says("app"))
+	classes := func(explain string) string { return "  all: { upstream: app }\nexplain: " + explain + "\n" }
+	r := startFile(t, app, app, classes("off"))
+	if _, err := r.Operate("all", boundary.RefuseAll, time.Hour, "ann", "test"); err != nil {
+		t.Fatal(err)
+	}
+	ids := func() string {
+		var all []string
+		for _, d := range r.explained(url.Values{}) {
+			all = append(all, d.ID)
+		}
+		return strings.Join(all, " ")
+	}
+	for _, step := range []struct{ explain, ask, want string }{
+		{"", "unheard", ""},
+		{"{ remember: 3 }", "a b c d", "d c b"},
+		{"{ remember: 4 }", "e", "e d c b"},
+		{"{ remember: 2, keep: 1h }", "", "e d"},
+		{"off", "f", ""},
+		{"{ keep: 24h }", "g", "g"},
+	} {
+		if step.explain != "" {
+			r.reload(fileOf(app, app, classes(step.explain)))
+		}
+		for id := range strings.FieldsSeq(step.ask) {
+			if status, _ := r.ask(id); status != 503 {
+				t.Fatalf("%s: %d", id, status)
+			}
+		}
+		if got := ids(); got != step.want {
+			t.Errorf("explain %q, asked %q: %q are remembered, want %q", step.explain, step.ask, got, step.want)
 		}
 	}
 }

@@ -48,9 +48,6 @@ type Options struct {
 	// from the upstream, or none taken by the caller. Default
 	// StreamIdleDefault.
 	StreamIdle time.Duration
-	// Decisions is how many decisions are remembered for /explain, at about 700
-	// bytes each. Default decisions.KeepDefault; less than 0: none.
-	Decisions int
 	// LongWay has net/http serve what would be plain (see package wire): to rule
 	// the short way out when something is strange, and to hold the two side by side.
 	LongWay bool
@@ -122,7 +119,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g := &Gateway{
 		opts:      opts,
 		seen:      observe.New(observe.Options{Version: opts.Version, Registry: opts.Registry}),
-		decisions: newDecisions(opts.Decisions),
+		decisions: new(decisions.Log),
 		log:       newJournal(opts.Logger),
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,

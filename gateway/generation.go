@@ -71,7 +71,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 	classes := make(map[string]config.Class)
 	policies := make(map[string]call.Policy) // of their calls
 	for _, r := range assemble.Resources(cfg) {
-		if err := p.resource(r, before, g.log.Logger, remember(g.decisions, r.Upstream.Name)); err != nil {
+		if err := p.resource(r, before, g.log.Logger); err != nil {
 			return nil, err
 		}
 		for i, c := range r.Classes {
@@ -106,7 +106,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 
 // resource adds the resource of a new configuration: with its old gate, if there
 // was one, and with its old upstream, if that is as it was.
-func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger, tell gate.Option) (err error) {
+func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger) (err error) {
 	n := &resource{name: r.Upstream.Name, service: r.Upstream, machine: r.Machine}
 	if old := before.find(n.name); old != nil {
 		n.gate = old.gate
@@ -117,7 +117,7 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 			return err
 		}
 	} else {
-		if n.gate, err = gate.New(n.machine, tell); err != nil {
+		if n.gate, err = gate.New(n.machine); err != nil {
 			return err
 		}
 		p.fresh = append(p.fresh, n)
@@ -212,6 +212,7 @@ func (g *Gateway) adopt(p *plan) error {
 	p.stopKeeping(before)
 	g.trusts(p.trust, before.believed())
 	g.limit(p.cfg)
+	g.remember(p.generation)
 	// From here on nothing new is offered to the classes that are gone but by
 	// requests that were on their way; those are offered again, see moved.
 	for _, r := range p.resources {

@@ -18,7 +18,8 @@
 // of one kind pushes out only itself, and what is rare stays: the one request of a
 // class that expired is still there after a million of another's that were turned
 // away at a full room. A tenant that floods pushes out its own and those of one in
-// sixteen of the others.
+// sixteen of the others. Decisions may have an age, too, after which they are
+// forgotten; that and their number can be changed at any time ([Log.Keep]).
 //
 // # Cost
 //

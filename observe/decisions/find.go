@@ -37,6 +37,9 @@ func (l *Log) Find(q Query) []Decision {
 	if l == nil {
 		return []Decision{}
 	}
+	l.resizing.RLock()
+	defer l.resizing.RUnlock()
+	l.forgetAll(time.Now().UnixNano())
 	limit := min(cmp.Or(max(q.Limit, 0), LimitDefault), LimitMost)
 	var found []entry
 	for from := 0; from < len(l.entries); from += stretch {

@@ -21,15 +21,25 @@ const (
 // shares is how many parts the tenants of a kind are told apart in.
 const shares = 16
 
-// Log is a memory of decisions. Create it with New; a nil one remembers nothing.
+// Log is a memory of decisions. Create it with New; the zero Log, and a nil one,
+// remembers nothing. See Keep.
 type Log struct {
-	mu      sync.Mutex
+	resizing sync.RWMutex // held to read while the log is looked through
+	mu       sync.Mutex   // what follows is guarded by it
+	book
+}
+
+// book is what a log holds.
+type book struct {
 	entries []entry
 	unused  int32 // the first entry that has never been used
+	freed   int32 // the first of those that are free again, and how many
+	free    int
 	kinds   map[kindKey]*kind
 	order   []*kind // the same, in the order in which they were first seen
-	most    *kind   // what there was most of when one had to go last
+	most    *kind   // what there was most of when one of it took another's place last; or nil
 	seq     uint64
+	age     int64 // nanoseconds after which a decision is forgotten; 0: never
 }
 
 // entry is one decision as it is kept.
@@ -69,7 +79,11 @@ func New(keep int) *Log {
 	if keep <= 0 {
 		keep = KeepDefault
 	}
-	return &Log{entries: make([]entry, keep), kinds: make(map[kindKey]*kind)}
+	return &Log{book: newBook(keep)}
+}
+
+func newBook(keep int) book {
+	return book{entries: make([]entry, keep), kinds: make(map[kindKey]*kind)}
 }
 
 // Add remembers a decision of a class of a resource, about the request with that
@@ -84,12 +98,12 @@ func (l *Log) Add(resource, class, id string, x *boundary.Case) {
 	part := shareOf(x.Tenant)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k := l.kinds[key]
-	if k == nil {
-		k = &kind{kindKey: key}
-		l.kinds[key] = k
-		l.order = append(l.order, k)
+	if len(l.entries) == 0 {
+		return
 	}
+	k := l.kind(key)
+	s := &k.shares[part]
+	l.forget(k, s, now, few)
 	i := l.place(k)
 	l.seq++
 	e := &l.entries[i]
@@ -97,7 +111,6 @@ func (l *Log) Add(resource, class, id string, x *boundary.Case) {
 	e.idLen, e.nameLen = uint8(copy(e.id[:], id)), uint8(copy(e.tenant[:], x.Tenant))
 	e.decision = *x
 	e.decision.Tenant = ""
-	s := &k.shares[part]
 	if s.count == 0 {
 		s.first = i
 	} else {
@@ -108,31 +121,75 @@ func (l *Log) Add(resource, class, id string, x *boundary.Case) {
 	k.count++
 }
 
+func (b *book) kind(key kindKey) *kind {
+	k := b.kinds[key]
+	if k == nil {
+		k = &kind{kindKey: key}
+		b.kinds[key] = k
+		b.order = append(b.order, k)
+	}
+	return k
+}
+
+// vacant returns an entry that nothing is in.
+func (b *book) vacant() (i int32, ok bool) {
+	switch {
+	case b.free > 0:
+		i, b.freed, b.free = b.freed, b.entries[b.freed].next, b.free-1
+	case int(b.unused) < len(b.entries):
+		i = b.unused
+		b.unused++
+	default:
+		return 0, false
+	}
+	return i, true
+}
+
 // place returns an entry for one more of kind k.
-func (l *Log) place(k *kind) int32 {
-	if int(l.unused) < len(l.entries) {
-		l.unused++
-		return l.unused - 1
+func (b *book) place(k *kind) int32 {
+	i, ok := b.vacant()
+	if !ok {
+		most := b.mostOf(k)
+		i = b.shift(most, most.largest())
 	}
-	if k != l.most { // one that floods takes its own places over and over
-		l.most = k // of equals, itself
-		for _, o := range l.order {
-			if o.count > l.most.count {
-				l.most = o
-			}
+	return i
+}
+
+// mostOf returns what there is most of: of equals, k.
+func (b *book) mostOf(k *kind) *kind {
+	if k == b.most { // one that floods takes its own places over and over
+		return k
+	}
+	most := k
+	for _, o := range b.order {
+		if o.count > most.count {
+			most = o
 		}
 	}
-	most := l.most
-	s := &most.shares[0]
-	for i := range most.shares {
-		if most.shares[i].count > s.count {
-			s = &most.shares[i]
+	b.most = nil // which there is less of from now on
+	if most == k {
+		b.most = k
+	}
+	return most
+}
+
+// largest returns the share with the most decisions.
+func (k *kind) largest() *share {
+	s := &k.shares[0]
+	for i := range k.shares {
+		if k.shares[i].count > s.count {
+			s = &k.shares[i]
 		}
 	}
+	return s
+}
+
+// shift takes the oldest of a share out of it and returns its entry.
+func (b *book) shift(k *kind, s *share) int32 {
 	i := s.first
-	s.first = l.entries[i].next
+	s.first = b.entries[i].next
 	s.count--
-	most.count--
+	k.count--
 	return i
 }
 
