@@ -1,0 +1,137 @@
+package quota
+
+import (
+	"math"
+	"math/bits"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/unit"
+)
+
+// Budget is the state of one limit: what a store keeps in a row. It is a value;
+// copies are independent.
+//
+//	slots      Held are taken, Most - Held are free
+//	all others Left can be spent; Held of what was spent may yet be corrected
+type Budget struct {
+	Limit Limit
+	// Left is what can be spent now, as of At. It is below 0 where calls used more
+	// than was estimated, or the limit was lowered below what had been used.
+	Left int64
+	// Part is what a bucket has refilled of its next unit, in Every-ths of one.
+	Part int64
+	// Held is the sum over the reservations whose use is not known.
+	Held int64
+	// At is the ledger time up to which Left is worked out.
+	At unit.Instant
+	// Frees is for slots: when the first of those held is expected to come free, as
+	// far as the store knows; 0 where it does not. It decides nothing, callers are
+	// told it.
+	Frees unit.Instant
+}
+
+// NewBudget returns the state of a limit of which nothing has been used.
+func NewBudget(l Limit, now unit.Instant) Budget {
+	return Budget{Limit: l, Left: l.Most, At: now}
+}
+
+// advanced returns the budget as it is at the instant. One that lies before its
+// own changes nothing.
+func (b Budget) advanced(now unit.Instant) Budget {
+	if now <= b.At || b.Limit.Unit == Concurrent {
+		return b
+	}
+	l := &b.Limit
+	if l.windowed() {
+		if _, next := l.Window.bounds(b.At); now >= next {
+			b.Left = l.Most
+		}
+		b.At = now
+		return b
+	}
+	b.refill(uint64(now.Sub(b.At)))
+	b.At = now
+	return b
+}
+
+// refill adds what a bucket gains in so many nanoseconds, exactly.
+func (b *Budget) refill(ns uint64) {
+	l := &b.Limit
+	lacks := l.Most - b.Left
+	if lacks <= 0 {
+		b.Part = 0
+		return
+	}
+	hi, lo := bits.Mul64(ns, uint64(l.Refill))
+	lo, carry := bits.Add64(lo, uint64(b.Part), 0)
+	if hi += carry; hi >= uint64(l.Every) { // more units than 64 bits hold
+		b.Left, b.Part = l.Most, 0
+		return
+	}
+	gain, part := bits.Div64(hi, lo, uint64(l.Every))
+	if gain >= uint64(lacks) {
+		b.Left, b.Part = l.Most, 0
+		return
+	}
+	b.Left += int64(gain)
+	b.Part = int64(part)
+}
+
+// fits returns when so much can be taken that there is no room for, if nobody else
+// comes first; unit.Never if it is more than the limit. The budget is as of now.
+func (b *Budget) fits(want int64, now unit.Instant) unit.Instant {
+	l := &b.Limit
+	switch {
+	case want > l.Most:
+		return unit.Never
+	case l.Unit == Concurrent:
+		return max(b.Frees, now)
+	case l.windowed():
+		_, next := l.Window.bounds(b.At)
+		return next
+	}
+	return b.At.Add(b.lasts(want - b.Left))
+}
+
+// lasts is how long a bucket takes to gain n units, rounded up to a nanosecond.
+func (b *Budget) lasts(n int64) time.Duration {
+	l := &b.Limit
+	hi, lo := bits.Mul64(uint64(n), uint64(l.Every))
+	lo, borrow := bits.Sub64(lo, uint64(b.Part), 0)
+	hi -= borrow
+	lo, carry := bits.Add64(lo, uint64(l.Refill)-1, 0)
+	if hi += carry; hi >= uint64(l.Refill) {
+		return math.MaxInt64
+	}
+	ns, _ := bits.Div64(hi, lo, uint64(l.Refill))
+	return time.Duration(min(ns, math.MaxInt64))
+}
+
+// Relimit puts another limit in the place of the budget's, which applies at once:
+// what has been used of the old one has been used of the new one. The unit is the
+// same.
+func (b *Budget) Relimit(now unit.Instant, l Limit) {
+	*b = b.advanced(now)
+	if l.Every != b.Limit.Every {
+		b.Part = 0
+	}
+	b.Left += l.Most - b.Limit.Most
+	b.Limit = l
+}
+
+// Lower takes over what the provider says is left, where that is less: it knows of
+// calls that we do not. What we know of and it does not is not added.
+func (b *Budget) Lower(now unit.Instant, left int64) {
+	if b.Limit.Unit != Concurrent {
+		*b = b.advanced(now)
+		b.Left = min(b.Left, max(left, 0))
+	}
+}
+
+// Free returns what can be taken now: free slots, or what is left; never below 0.
+func (b Budget) Free(now unit.Instant) int64 {
+	if b.Limit.Unit == Concurrent {
+		return max(b.Limit.Most-b.Held, 0)
+	}
+	return max(b.advanced(now).Left, 0)
+}

@@ -1,0 +1,85 @@
+package quota
+
+import (
+	"fmt"
+	"time"
+)
+
+// Unit is what a limit counts.
+type Unit uint8
+
+// The units.
+const (
+	Requests Unit = iota
+	Tokens        // input and output together
+	InputTokens
+	OutputTokens
+	Money      // in the smallest unit that prices are written in
+	Concurrent // calls at once: taken at dispatch, given back when their end is known
+
+	Units int = iota
+)
+
+var unitNames = [Units]string{"requests", "tokens", "input_tokens", "output_tokens", "money", "concurrent"}
+
+// String returns the unit's name.
+func (u Unit) String() string {
+	if int(u) < Units {
+		return unitNames[u]
+	}
+	return fmt.Sprintf("unit(%d)", uint8(u))
+}
+
+// Amounts is how much of each unit a call takes, or took.
+type Amounts [Units]int64
+
+// Limit is what may be spent of one unit.
+type Limit struct {
+	Unit Unit
+	// Most is how much can be there at once: a bucket's burst, what a window
+	// holds, how many slots. 1 .. MostMax.
+	Most int64
+	// Refill and Every say how a bucket fills: Refill units every Every.
+	Refill int64
+	Every  time.Duration
+	// Window, if set, gives Most anew at the beginning of each day or month
+	// instead; Refill and Every are 0 then.
+	Window Window
+	// Refund says that what a call took and did not use is given back when that
+	// is known. Providers that count a request's ceiling when it comes do not.
+	Refund bool
+}
+
+// MostMax is the most of anything, so that no sum comes near overflow.
+const MostMax = int64(1) << 53
+
+// EveryMax is the longest time in which a bucket's Refill may be written.
+const EveryMax = 366 * 24 * time.Hour
+
+// Validate returns what is wrong with the limit and what would be right, or nil.
+func (l *Limit) Validate() error {
+	fault := func(format string, a ...any) error { return fmt.Errorf(l.Unit.String()+": "+format, a...) }
+	switch {
+	case int(l.Unit) >= Units:
+		return fault("no such unit")
+	case l.Most < 1 || l.Most > MostMax:
+		return fault("%d at most; write 1 to %d", l.Most, MostMax)
+	case l.Window.Period > Month:
+		return fault("period %d; write day or month", l.Window.Period)
+	case l.Unit == Concurrent && (l.Refill != 0 || l.Every != 0 || l.windowed()):
+		return fault("calls at once come free when calls end; remove what says how they refill")
+	case l.Unit == Concurrent:
+		return nil
+	case l.windowed() && (l.Refill != 0 || l.Every != 0):
+		return fault("both a window and a refill; write one")
+	case l.windowed():
+		return nil
+	case l.Refill < 1 || l.Refill > MostMax:
+		return fault("a refill of %d; write 1 to %d", l.Refill, MostMax)
+	case l.Every < 1 || l.Every > EveryMax:
+		return fault("a refill every %v; write more than 0 and at most %v", l.Every, EveryMax)
+	}
+	return nil
+}
+
+func (l *Limit) windowed() bool { return l.Window.Period != Rolling }
