@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
@@ -14,25 +15,37 @@ import (
 // have. Without a boundary they share the upstream's slots in the proportion
 // of their own.
 func (r *run) describe(res *resource) {
-	classes := res.Boundary.Classes
-	for i := range classes {
-		res.slots += classes[i].Pool.Slots
+	classes := r.classes[len(r.classes)-len(res.Boundary.Classes):]
+	last := -1 // that the report has
+	for i, c := range classes {
+		if c.asked == 0 {
+			last = i
+		}
+		if c.asked == 0 || !r.Unprotected { // without a boundary rungs are not asked
+			res.slots += c.cfg.Pool.Slots
+		}
 	}
 	left := res.Upstream.Slots
-	for i := range classes {
-		own := classes[i].Pool.Slots
+	for i, c := range classes {
+		if c.asked != 0 && r.Unprotected {
+			continue
+		}
+		own := c.cfg.Pool.Slots
 		serves := own // at once, which sets the capacity
 		if u := res.Upstream.Slots; u > 0 && res.slots > 0 && (r.Unprotected || u < res.slots) {
 			serves = u * own / res.slots
-			if i == len(classes)-1 {
+			if i == last && i == len(classes)-1 {
 				serves = left
 			}
 			left -= serves
 		}
+		if c.asked != 0 {
+			continue
+		}
 		if r.Unprotected {
 			own = serves
 		}
-		cl := r.collector.Class(classes[i].Name)
+		cl := r.collector.Class(c.name)
 		cl.Slots(0, own)
 		r.describeCapacity(cl, res, serves)
 	}
@@ -85,47 +98,76 @@ func (r *run) bookStart(a *attempt) {
 	}
 }
 
-// answer tells the caller of an attempt how it ended, and lets it decide
-// whether to try again.
+// bookHeld books that a slot was held until now.
+func (r *run) bookHeld(a *attempt) {
+	if a.tally != nil {
+		a.tally.Held(int64(r.now)-int64(r.WarmUp), int64(r.now-a.started))
+	}
+}
+
+// answer ends an attempt for whoever waits for it: with the primary's answer, or
+// with what there is instead.
 func (r *run) answer(what int32, a *attempt, why reason.Reason, retryAfter time.Duration) {
-	r.callers--
 	a.answered = true
-	if a.counted {
-		o := report.Outcome{
-			At: int64(r.now) - int64(r.WarmUp), Latency: int64(r.now-a.arrived) + int64(r.Overhead),
-			Rung: report.NoRung, Reason: why, Started: a.hasStarted,
-		}
-		if why == reason.Served {
-			o.Rung = report.Primary
-			o.InDeadline = r.now.Add(r.Overhead) <= a.deadline
-		}
-		o.Calls = a.calls
-		a.tally.Done(o)
+	switch {
+	case a.down != 0:
+		r.rungEnds(a, why)
+	case why == reason.Served:
+		a.class.served(a)
+		r.tell(a, report.Primary, why, retryAfter)
+	default:
+		r.instead(a, why, retryAfter)
 	}
-	if r.Record != nil {
-		r.show(a, why, retryAfter)
-	}
-	r.tryAgain(a, why, retryAfter)
 	if a.work == none && a.place == outside {
 		r.attempts.give(what)
 	}
 }
 
-func (r *run) show(a *attempt, why reason.Reason, retryAfter time.Duration) {
+// tell tells the caller of an attempt which rung answers and why it is not the
+// primary, and lets it decide whether to try again.
+func (r *run) tell(a *attempt, rung report.Rung, why reason.Reason, retryAfter time.Duration) {
+	r.callers--
+	if a.counted {
+		a.tally.Done(report.Outcome{
+			At: int64(r.now) - int64(r.WarmUp), Latency: int64(r.now-a.arrived) + int64(r.Overhead),
+			Rung: rung, Reason: why, Started: a.hasStarted, Calls: a.calls,
+			InDeadline: rung == report.Primary && r.now.Add(r.Overhead) <= a.due,
+		})
+	}
+	if r.Record != nil {
+		r.show(a, rung, why, retryAfter)
+	}
+	r.tryAgain(a, rung, why, retryAfter)
+}
+
+func (r *run) show(a *attempt, rung report.Rung, why reason.Reason, retryAfter time.Duration) {
 	r.record = Record{
 		Stream: int(a.stream), Number: a.number, Attempt: int(a.try),
 		Class: a.class.name, Tenant: r.Names.Tenants.String(a.tenant), Importance: int(a.level),
 		Cost: a.cost, Bytes: a.bytes, Counted: a.counted,
 		Scheduled: a.scheduled, Arrived: a.arrived, HasStarted: a.hasStarted, Started: a.started,
-		Answered: r.now, Deadline: a.deadline, Reason: why, RetryAfter: retryAfter,
+		Answered: r.now, Deadline: a.deadline, Rung: r.rungName(a, rung), Reason: why, RetryAfter: retryAfter,
 	}
 	r.Record(&r.record)
 }
 
-// tryAgain lets the caller of an attempt that has ended make another.
-func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) {
+func (r *run) rungName(a *attempt, number report.Rung) string {
+	if number == report.Primary {
+		return ladder.Primary
+	}
+	for i := range a.class.rungs {
+		if a.class.rungs[i].number == number {
+			return a.class.order.Name(i)
+		}
+	}
+	return ladder.Refusal
+}
+
+// tryAgain lets the caller of an attempt that has ended make another. Whoever has an
+// answer, be it a cheaper one, is content with it.
+func (r *run) tryAgain(a *attempt, rung report.Rung, why reason.Reason, retryAfter time.Duration) {
 	if a.asker != 0 {
-		r.hear(a, why, retryAfter)
+		r.hear(a, rung, why, retryAfter)
 		return
 	}
 	st := r.streams[a.stream]
@@ -134,9 +176,9 @@ func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) 
 	}
 	c := &st.Callers
 	counted := r.counts(a.scheduled)
-	if why == reason.Served {
+	if rung != report.NoRung {
 		if counted {
-			st.result.Answered++
+			st.result.heard(rung)
 		}
 		return
 	}
@@ -167,7 +209,7 @@ func (r *run) tryAgain(a *attempt, why reason.Reason, retryAfter time.Duration) 
 	b := r.attempts.at(what)
 	b.number, b.scheduled, b.try = a.number, a.scheduled, int32(next)
 	b.service, b.allowed, b.cost, b.bytes = a.service, a.allowed, a.cost, a.bytes
-	b.class, b.stream, b.tenant, b.level, b.session = a.class, a.stream, a.tenant, a.level, a.session
+	b.class, b.stream, b.tenant, b.level, b.session, b.key = a.class, a.stream, a.tenant, a.level, a.session, a.key
 	r.callers++
 	r.heap.Push(r.now.Add(pause), triesAgain, what, b.life)
 }
@@ -239,7 +281,7 @@ func (r *run) closeHeld() {
 		for i := range block {
 			a := &block[i]
 			if a.place == running {
-				a.tally.Held(int64(r.now)-int64(r.WarmUp), int64(r.now-a.started))
+				r.bookHeld(a)
 			}
 			if a.work == served {
 				a.class.resource.book(a, a.answered)

@@ -21,11 +21,13 @@ type attempt struct {
 	started   unit.Instant // got its slot
 	begun     unit.Instant // upstream began to serve
 	deadline  unit.Instant // as the boundary set it
+	due       unit.Instant // as its caller has it: what is kept back of it is in it
 	service   time.Duration
 	allowed   time.Duration // what the caller names as its deadline; 0 is nothing
 	cost      int64
 	bytes     int64
 	session   uint64
+	key       uint64
 
 	copy   spread.Copy  // of the upstream, that has the work
 	sent   unit.Instant // to it
@@ -42,6 +44,7 @@ type attempt struct {
 	nth     uint16        // of the call's attempts; 0 is no errand
 	asker   int32         // the caller, where it uses the client library; 0: none
 	unsent  bool          // not offered yet
+	down    int32         // the way down that it is a step of; 0: it is a caller's
 	of      place         // the request
 	why     reason.Reason // of the work's end, once stopped
 

@@ -3,6 +3,7 @@ package sim
 import (
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/spread"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // The same service without spillway: every attempt stands in the upstream's
@@ -12,11 +13,12 @@ import (
 // sendStraight brings an attempt to the upstream.
 func (r *run) sendStraight(what int32, a *attempt) {
 	res, cl := a.class.resource, &a.class.cfg
-	allowed := cl.Deadline
+	var named unit.Instant
 	if a.allowed > 0 {
-		allowed = min(a.allowed, cl.DeadlineMax)
+		named = r.now.Add(a.allowed)
 	}
-	a.deadline = r.now.Add(allowed)
+	a.deadline = cl.Due(r.now, named)
+	a.due = a.deadline
 	leaves := a.deadline
 	if patience := r.streams[a.stream].Callers.Patience; patience > 0 {
 		leaves = min(leaves, r.now.Add(patience))

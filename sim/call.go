@@ -6,6 +6,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/report"
 )
 
 // The calls of a class with a call policy: the request holds its slot of the
@@ -19,7 +20,8 @@ type calling struct {
 	next    unit.Instant // when Passed is to be reported; Never if it is not
 	errands [2]errand
 	life    uint32
-	request attempt // of a client's call: what its attempts offer
+	request attempt     // of a client's call: what its attempts offer
+	rung    report.Rung // and whose answer was heard last
 }
 
 // errand is an attempt of a call in flight.
@@ -28,6 +30,7 @@ type errand struct {
 	attempt uint16 // 0: none
 	ended   bool   // with outcome, of which the client hears in a moment
 	outcome call.Outcome
+	rung    report.Rung
 }
 
 // free returns a place for one more errand.
@@ -229,7 +232,7 @@ func dependencyOf(p *call.Policy, seed uint64) (*call.Dependency, error) {
 }
 
 // die numbers the dice that the work of an attempt meets: each attempt of each try
-// has its own.
+// has its own, and so has what another resource does for it.
 func (a *attempt) die() uint64 {
-	return uint64(a.try) | uint64(max(a.nth, 1)-1)<<32
+	return uint64(a.try) | uint64(max(a.nth, 1)-1)<<32 | uint64(a.class.asked)<<48
 }

@@ -26,7 +26,7 @@ type resource struct {
 	since         unit.Instant
 }
 
-func (r *run) openResource(cfg *Resource) error {
+func (r *run) openResource(cfg *Resource, asked map[string]bool) error {
 	res := &resource{Resource: cfg, run: r, index: len(r.resources), upstream: upstream{Upstream: cfg.Upstream}}
 	res.result.Name = cfg.Boundary.Name
 	res.upstream.open(r.Seed)
@@ -40,7 +40,10 @@ func (r *run) openResource(cfg *Resource) error {
 	}
 	for i := range cfg.Boundary.Classes {
 		cl := cfg.Boundary.Classes[i].WithDefaults()
-		c := &class{name: cl.Name, index: i, resource: res, cfg: cl}
+		c := &class{name: cl.Name, index: i, resource: res, cfg: cl, service: cfg.Upstream.Service}
+		if asked[c.name] {
+			c.asked = 1 // which of them is said when all are open
+		}
 		if i < len(cfg.Calls) {
 			c.call = cfg.Calls[i]
 		}
@@ -58,7 +61,7 @@ func (r *run) openResource(cfg *Resource) error {
 
 // offer brings an attempt to the boundary.
 func (r *run) offer(what int32, a *attempt) {
-	now, res, st := r.now, a.class.resource, r.streams[a.stream]
+	now, st := r.now, r.streams[a.stream]
 	a.arrived, a.unsent = now, false
 	r.callers++
 	a.tally = r.tally(a)
@@ -70,6 +73,18 @@ func (r *run) offer(what int32, a *attempt) {
 		r.sendStraight(what, a)
 		return
 	}
+	r.present(what, a)
+}
+
+// offerRung brings an attempt to the boundary of the resource that is asked instead.
+func (r *run) offerRung(what int32, b *attempt) {
+	b.unsent = false
+	r.present(what, b)
+}
+
+// present has the boundary decide about an attempt.
+func (r *run) present(what int32, a *attempt) {
+	now, res, st := r.now, a.class.resource, r.streams[a.stream]
 	q := &res.request
 	*q = boundary.Request{
 		Class: a.class.index, Tenant: r.Names.Tenants.String(a.tenant), Importance: int(a.level),
@@ -79,11 +94,11 @@ func (r *run) offer(what int32, a *attempt) {
 	if a.allowed > 0 {
 		q.Deadline = now.Add(a.allowed)
 	}
+	a.due, a.deadline = a.class.cfg.Due(now, q.Deadline), a.class.cfg.Governs(now, q.Deadline)
 	res.out.Reset()
 	v := res.machine.Offer(now, q, &res.out)
-	a.deadline = v.Deadline
 	if v.Deadline == unit.Never {
-		r.letThrough(a)
+		a.ungoverned, a.deadline = true, a.due
 	}
 	res.show(boundary.Event{At: now, Kind: boundary.Offered, Class: q.Class, Tenant: q.Tenant, Ticket: v.Ticket, Verdict: v})
 	res.carryOut() // first: the ticket's index may be that of one who goes now
@@ -101,7 +116,7 @@ func (r *run) offer(what int32, a *attempt) {
 		res.count(+1, 0)
 		a.place = waiting
 	}
-	if st.Callers.Patience > 0 {
+	if st.Callers.Patience > 0 && a.down == 0 {
 		r.heap.Push(now.Add(st.Callers.Patience), callerLeaves, what, a.life)
 	}
 }
@@ -131,7 +146,7 @@ func (r *run) start(what int32, a *attempt) {
 		if res.Tap != nil {
 			res.Tap(boundary.Event{At: r.now, Kind: boundary.Began, Class: a.class.index, Ticket: a.ticket})
 		}
-		a.deadline = unit.Never
+		a.deadline, a.due = unit.Never, unit.Never
 	}
 }
 
@@ -162,7 +177,9 @@ func (res *resource) reconfigure(now unit.Instant, cfg boundary.Config) {
 		c := res.run.byName[cl.Name]
 		c.cfg = cl.WithDefaults()
 		res.slots += cl.Pool.Slots
-		res.run.collector.Class(cl.Name).Slots(max(0, int64(now)-int64(res.run.WarmUp)), cl.Pool.Slots)
+		if c.asked == 0 {
+			res.run.collector.Class(cl.Name).Slots(max(0, int64(now)-int64(res.run.WarmUp)), cl.Pool.Slots)
+		}
 	}
 	res.show(boundary.Event{At: now, Kind: boundary.Reconfigured})
 	res.carryOut()
@@ -219,8 +236,7 @@ func (res *resource) remember(t boundary.Ticket, what int32) {
 // release books a slot that is free again.
 func (res *resource) release(a *attempt) {
 	res.count(0, -1)
-	now := res.run.now
-	a.tally.Held(int64(now)-int64(res.run.WarmUp), int64(now-a.started))
+	res.run.bookHeld(a)
 }
 
 // count books changes in the numbers that wait and hold a slot, and what they

@@ -100,6 +100,9 @@ func (r *run) callerLeaves(what int32, a *attempt) {
 	switch {
 	case a.answered:
 		return
+	case a.unsent:
+		r.answer(what, a, reason.CallerGone, 0)
+		return
 	case r.Unprotected:
 		r.leaveStraight(what, a)
 		return

@@ -13,6 +13,7 @@ const (
 	callerActs
 	arrives
 	triesAgain
+	stepsDown
 	changes
 	wakesUp // never on the heap: each machine knows its own next instant
 	samples

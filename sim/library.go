@@ -6,6 +6,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
+	"github.com/spillway-dev/spillway/report"
 )
 
 // Callers who use Spillway's client library: what a caller does is decided by
@@ -83,8 +84,11 @@ func (r *run) hangUp(c *calling, attempt uint16) {
 	if a.life != p.Life {
 		return // it was answered at this very instant
 	}
+	if a.down != 0 {
+		r.descents.at(a.down).request.asker = 0
+	}
 	a.asker = 0
-	if a.unsent {
+	if a.unsent && a.down == 0 {
 		r.callers--
 		r.attempts.give(p.What)
 		return
@@ -93,21 +97,21 @@ func (r *run) hangUp(c *calling, attempt uint16) {
 }
 
 // hear notes what an attempt came to, of which its caller hears in an event.
-func (r *run) hear(a *attempt, why reason.Reason, retryAfter time.Duration) {
+func (r *run) hear(a *attempt, rung report.Rung, why reason.Reason, retryAfter time.Duration) {
 	c := r.clients.at(a.asker)
 	for i := range c.errands {
 		if e := &c.errands[i]; e.attempt == uint16(a.try)+1 {
-			e.ended, e.outcome = true, heard(why, retryAfter)
+			e.ended, e.rung, e.outcome = true, rung, heard(rung, why, retryAfter)
 			r.heap.Push(r.now, callerActs, a.asker, c.life)
 		}
 	}
 }
 
-// heard is what a reason tells a client.
-func heard(why reason.Reason, retryAfter time.Duration) call.Outcome {
+// heard is what an answer tells a client: one of any rung is an answer.
+func heard(rung report.Rung, why reason.Reason, retryAfter time.Duration) call.Outcome {
 	o := call.Outcome{After: retryAfter}
 	switch {
-	case why.Kind() == reason.KindDone:
+	case rung != report.NoRung || why.Kind() == reason.KindDone:
 		o.Result = call.OK
 	case why == reason.Dropped:
 		o.Result, o.Never = call.Refused, true
@@ -130,7 +134,7 @@ func (r *run) callerActs(id int32, c *calling) {
 	st := r.streams[c.request.stream]
 	for i := range c.errands {
 		if e := c.errands[i]; e.ended {
-			c.errands[i] = errand{}
+			c.errands[i], c.rung = errand{}, e.rung
 			r.heed(id, c, *st.client.Ended(r.now, &c.Call, e.attempt, e.outcome))
 			if c.Over() {
 				return
@@ -147,7 +151,7 @@ func (r *run) endAsking(id int32, c *calling, answered bool) {
 	r.callers--
 	if st := r.streams[c.request.stream]; r.counts(c.request.scheduled) {
 		if answered {
-			st.result.Answered++
+			st.result.heard(c.rung)
 		} else {
 			st.result.GaveUp++
 		}

@@ -57,12 +57,22 @@ func (r *ResourceResult) UsefulShare() report.Number {
 type CallersResult struct {
 	Callers  int64
 	Attempts int64
-	// Answered callers got a primary answer to some attempt; the others gave
-	// up, or had no answer at the end.
+	// Answered callers got a primary answer to some attempt, Cheaper ones that of a
+	// rung; the others gave up, or had no answer at the end.
 	Answered int64
+	Cheaper  int64
 	GaveUp   int64
 	// Withheld counts the retries that the budget did not allow.
 	Withheld int64
+}
+
+// heard counts a caller who has an answer.
+func (r *CallersResult) heard(rung report.Rung) {
+	if rung == report.Primary {
+		r.Answered++
+	} else {
+		r.Cheaper++
+	}
 }
 
 // Record is one attempt, when its caller has been answered. Instants are since
@@ -82,7 +92,8 @@ type Record struct {
 	HasStarted bool
 	Started    unit.Instant // got its slot, if HasStarted
 	Answered   unit.Instant // what Overhead adds is not in it
-	Deadline   unit.Instant
+	Deadline   unit.Instant // that governs it
+	Rung       string       // that answered: primary, one of its class's ladder, or refusal
 	Reason     reason.Reason
 	RetryAfter time.Duration
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -21,6 +22,7 @@ type run struct {
 	attempts  arena
 	callings  callings
 	clients   callings
+	descents  descents
 	resources []*resource
 	machines  []*boundary.Machine
 	classes   []*class
@@ -50,6 +52,11 @@ type class struct {
 	// What its calls share; nil without a call policy.
 	dependency *call.Dependency
 	tallies    []*report.Tally // by tenant
+
+	order   ladder.Ladder
+	rungs   []rung
+	asked   int32            // as which rung of another class, from 1; 0: it is a class of the report
+	service workload.Service // of its requests
 }
 
 // stream is a source with its callers.
@@ -98,11 +105,13 @@ func newRun(s *Scenario) (*run, error) {
 		options.For = s.For - s.WarmUp
 	}
 	r.collector = report.NewCollector(options)
+	asked := s.onlyAsked()
 	for i := range s.Resources {
-		if err := r.openResource(&s.Resources[i]); err != nil {
+		if err := r.openResource(&s.Resources[i], asked); err != nil {
 			return nil, err
 		}
 	}
+	r.openLadders()
 	for i := range s.Streams {
 		r.openStream(i, &s.Streams[i])
 	}
@@ -243,6 +252,8 @@ func (r *run) take(e event) {
 		case triesAgain:
 			r.callers-- // counted anew by offer
 			r.offer(e.What, a)
+		case stepsDown:
+			r.offerRung(e.What, a)
 		}
 	}
 }
@@ -261,7 +272,7 @@ func (r *run) arrive(i int) {
 	a := r.attempts.at(what)
 	a.number, a.scheduled = n.N, r.now
 	a.service, a.allowed, a.cost, a.bytes = n.Service, n.Deadline, n.Cost, n.Bytes
-	a.class, a.stream, a.tenant, a.level, a.session = c, int32(i), n.Tenant, n.Importance, n.Session
+	a.class, a.stream, a.tenant, a.level, a.session, a.key = c, int32(i), n.Tenant, n.Importance, n.Session, n.Key
 	st.budget.earn()
 	if r.counts(r.now) {
 		st.result.Callers++
@@ -290,7 +301,7 @@ func (r *run) route(name workload.Name, st *stream) *class {
 	}
 	text := r.Names.Classes.String(name)
 	c := r.byName[text]
-	if c == nil {
+	if c == nil || c.asked != 0 {
 		r.fail(fmt.Errorf("a request is of class %q, which no resource has", text))
 		return nil
 	}

@@ -65,6 +65,9 @@ type Resource struct {
 	// Calls says how each class calls the upstream, in the order of
 	// Boundary.Classes; those beyond its end call without a timeout.
 	Calls []Call
+	// Ladders are the cheaper answers of each class, in the order of
+	// Boundary.Classes; those beyond its end have none.
+	Ladders []Ladder
 	// Tap, if set, is shown every event of the machine, as the live gate shows
 	// its own.
 	Tap func(boundary.Event)
@@ -148,10 +151,26 @@ func (s *Scenario) Validate() error {
 			seen[name] = r.Boundary.Name
 		}
 	}
+	asked := s.onlyAsked()
+	for i := range s.Resources {
+		r := &s.Resources[i]
+		if len(r.Ladders) > len(r.Boundary.Classes) {
+			fault("resource %q: %d ladders for %d classes", r.Boundary.Name, len(r.Ladders), len(r.Boundary.Classes))
+			continue
+		}
+		for j := range r.Ladders {
+			if err := r.Ladders[j].validate(r.Boundary.Name, seen); err != nil {
+				fault("class %q: %w", r.Boundary.Classes[j].Name, err)
+			}
+		}
+	}
 	for i := range s.Streams {
 		st := &s.Streams[i]
 		if st.Source == nil {
 			fault("stream %d has no source", i)
+		}
+		if asked[st.Class] {
+			fault("stream %d is of class %q, which is a rung's: nothing else may be of it", i, st.Class)
 		}
 		if _, known := seen[st.Class]; st.Class != "" && !known {
 			fault("stream %d is of class %q, which no resource has", i, st.Class)

@@ -10,16 +10,6 @@ import (
 // takes, and its answer is good if it comes inside the deadline that would have
 // governed it.
 
-// letThrough notes that an attempt is not governed.
-func (r *run) letThrough(a *attempt) {
-	a.ungoverned = true
-	allowed := a.class.cfg.Deadline
-	if a.allowed > 0 {
-		allowed = min(a.allowed, a.class.cfg.DeadlineMax)
-	}
-	a.deadline = r.now.Add(allowed)
-}
-
 // undecided reports whether a machine has still to decide about requests that
 // have ended already.
 func (r *run) undecided() bool {
@@ -37,7 +27,7 @@ func (r *run) collectShadows() {
 	for _, m := range r.machines {
 		for i := range m.Classes() {
 			c := m.Class(i)
-			if c.Shadow == nil {
+			if c.Shadow == nil || r.byName[c.Name].asked != 0 {
 				continue
 			}
 			t := &c.Shadow.Tally

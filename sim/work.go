@@ -28,9 +28,9 @@ func (res *resource) send(what int32, a *attempt, beside spread.Copy) {
 func (res *resource) serve(what int32, a *attempt) {
 	r, u := res.run, &res.upstream
 	service := a.service
-	if !u.Service.Traced() {
+	if law := a.class.service; !law.Traced() {
 		luck := r.streams[a.stream].luck.At(uint64(a.number), a.die())
-		service = u.Service.Draw(&luck)
+		service = law.Draw(&luck)
 	}
 	if service <= 0 {
 		r.fail(fmt.Errorf("request %d of stream %d has no service time; give upstream of %q one", a.number, a.stream, res.result.Name))

@@ -34,6 +34,9 @@ type Trial struct {
 	// NoticesCancel lets the upstreams stop work whose caller was answered. One
 	// whose classes all have abandoned.cancel on does so anyway.
 	NoticesCancel bool
+	// HitShare is of how many requests that name no key a rung cache has an earlier
+	// answer, 0 to 1.
+	HitShare float64
 
 	Record func(*sim.Record) // shown every attempt when it is answered
 	Report report.Options
@@ -128,6 +131,11 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 			how.Policy = &policy
 		}
 		res.Calls = append(res.Calls, how)
+		down, err := t.ladder(c)
+		if err != nil {
+			return res, fmt.Errorf("class %s: %w", c.Name, err)
+		}
+		res.Ladders = append(res.Ladders, down)
 	}
 	return res, nil
 }

@@ -11,6 +11,7 @@ type Arrival struct {
 	Cost       int64         // in the tenant's units of fairness (requests, tokens); at least 1
 	Bytes      int64         // of the request's body, held while it waits; 0 if there is none
 	Session    uint64        // an opaque number; 0 is no session
+	Key        uint64        // what is asked, an opaque number: one question has one answer; 0 is not known
 	Class      Name          // of Names.Classes; 0 is whatever matches first
 	Tenant     Name          // of Names.Tenants; 0 is the one tenant of who names none
 	Importance int32         // 0 is the highest, as the first of a class's levels
