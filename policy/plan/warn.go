@@ -34,6 +34,8 @@ func (m *maker) warnBound(c *class, in BoundInput, out *ClassPlan) {
 	drain := float64(out.DrainS)
 
 	switch {
+	case out.BoundFrom == FromMemory && in.Holding <= 0 && in.Configured <= 0:
+		// What it is cut from will be known once the service time is.
 	case out.BoundFrom == FromMemory:
 		need := float64(float64(fits) * float64(in.PerRequest))
 		m.warn(c, where, fmt.Sprintf("memory cuts the room from %s to %s (%s / %s a request); raise memory.limit to %s or lower memory.per_request",

@@ -225,3 +225,18 @@ func TestRetriesWeighedByRate(t *testing.T) {
 		t.Errorf("stable below %v", u.StableBelowPerS)
 	}
 }
+
+// Where no service time is known, nothing is said of a cut whose other side is not
+// known either.
+func TestNothingIsCutFromWhatIsUnknown(t *testing.T) {
+	p := plan.Make(plan.Input{
+		Upstreams: []plan.Upstream{{Name: "app", Slots: 4}},
+		Classes: []plan.Class{{
+			Name: "main", Upstream: "app", Slots: plan.Fixed(4), Deadline: time.Second, MaxDeadline: time.Second,
+			Budget: plan.Budget{Latency: 200 * ms}, Memory: plan.Memory{Limit: 64 << 20, PerRequest: 64 << 10},
+		}},
+	})
+	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "no service time is known") || p.Classes["main"].Bound != 1024 {
+		t.Errorf("bound %d, warnings:\n%s", p.Classes["main"].Bound, strings.Join(p.Warnings, "\n"))
+	}
+}
