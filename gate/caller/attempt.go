@@ -22,8 +22,11 @@ type Attempt struct {
 	limit  unit.Instant
 }
 
-func (x *Call) attempt(n uint16, hedge bool, limit unit.Instant) Attempt {
-	return Attempt{Number: int(n), Hedge: hedge, caller: x.caller, call: x, use: x.use, limit: limit}
+// of fills in attempt n of a call: in its place, for it is read at once and a copy would
+// have to wait for it.
+func (a *Attempt) of(x *Call, n uint16, hedge bool, limit unit.Instant) {
+	a.Number, a.Hedge, a.limit = int(n), hedge, limit
+	a.caller, a.call, a.use = x.caller, x, x.use
 }
 
 // Limit returns when the attempt is to be answered, and whether there is a limit. It

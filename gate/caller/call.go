@@ -128,8 +128,9 @@ func (x *Call) Fix() {
 }
 
 // Attempt returns what there is to know of the attempt that a Send is about.
-func (x *Call) Attempt(s call.Step) Attempt {
+func (x *Call) Attempt(s call.Step) (a Attempt) {
 	x.caller.mu.Lock()
 	defer x.caller.mu.Unlock()
-	return x.attempt(s.Attempt, s.Hedge, s.Limit)
+	a.of(x, s.Attempt, s.Hedge, s.Limit)
+	return a
 }

@@ -101,7 +101,8 @@ func (x *contest) wake() {
 // launch puts an attempt in flight.
 func (x *contest) launch(now unit.Instant, n uint16, hedge bool, limit unit.Instant) *flight {
 	f := new(flight)
-	f.parent, f.caller, f.limit, f.attempt = x.ctx, x.call.caller, limit, x.call.attempt(n, hedge, limit)
+	f.parent, f.caller, f.limit = x.ctx, x.call.caller, limit
+	f.attempt.of(&x.call, n, hedge, limit)
 	if x.flights[0] == nil {
 		x.flights[0] = f
 	} else {

@@ -39,7 +39,8 @@ type ending struct {
 // attempt makes one attempt. If f does not return, by a panic or by ending the
 // goroutine, the call ends here.
 func attempt[T any](ctx context.Context, x *Call, f func(context.Context, Attempt) (T, error)) (v T, held Held, err error) {
-	a := x.attempt(x.step.Attempt, false, x.step.Limit)
+	var a Attempt
+	a.of(x, x.step.Attempt, false, x.step.Limit)
 	if a.limit < x.outer {
 		held.ctx = &attemptContext{parent: ctx, caller: x.caller, limit: a.limit, timed: true}
 		ctx = held.ctx

@@ -155,9 +155,12 @@ func (b *budget) left(now unit.Instant) int {
 // slide forgets the steps that have left the window. A clock that steps back
 // moves nothing.
 func (b *budget) slide(now unit.Instant) {
-	if now < b.end {
-		return
+	if now >= b.end {
+		b.forget(now)
 	}
+}
+
+func (b *budget) forget(now unit.Instant) {
 	if now.Sub(b.end) >= BudgetWindow {
 		b.first, b.sent = 0, 0
 		b.steps, b.end = [len(b.steps)]budgetStep{}, now.Add(BudgetStep)

@@ -45,11 +45,15 @@ func (p *pace) accepted(now, sent unit.Instant) {
 }
 
 func (p *pace) roll(now unit.Instant) {
-	switch d := now.Sub(p.begun); {
-	case d < paceWindow:
-	case d < 2*paceWindow:
+	if d := now.Sub(p.begun); d >= paceWindow {
+		p.turnOver(now, d)
+	}
+}
+
+func (p *pace) turnOver(now unit.Instant, d time.Duration) {
+	if d < 2*paceWindow {
 		p.begun, p.before, p.count = p.begun.Add(paceWindow), p.count, 0
-	default:
+	} else {
 		p.begun, p.before, p.count = now, 0, 0
 	}
 }

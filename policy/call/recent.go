@@ -44,9 +44,12 @@ func (r *recent) sums(now unit.Instant) (calls, failed, slow int64) {
 // slide forgets the steps that have left the window. A clock that steps back
 // moves nothing.
 func (r *recent) slide(now unit.Instant) {
-	if now < r.end {
-		return
+	if now >= r.end {
+		r.forget(now)
 	}
+}
+
+func (r *recent) forget(now unit.Instant) {
 	if now.Sub(r.end) >= r.width*recentSteps {
 		*r = recent{width: r.width, end: now.Add(r.width)}
 		return

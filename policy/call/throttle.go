@@ -62,9 +62,10 @@ func (t *throttle) set(c Throttle) {
 // admit asks for one more attempt and counts it. Each that is admitted is to be
 // reported, once.
 func (t *throttle) admit(now unit.Instant, c *chance.Source) bool {
-	if t.k == 0 {
-		return true
-	}
+	return t.k == 0 || t.draw(now, c)
+}
+
+func (t *throttle) draw(now unit.Instant, c *chance.Source) bool {
 	t.slide(now)
 	s := &t.steps[t.at]
 	if t.failed > 0 {
@@ -80,9 +81,12 @@ func (t *throttle) admit(now unit.Instant, c *chance.Source) bool {
 // report says what an admitted attempt came to. One that says nothing of the
 // dependency is taken for what the others are.
 func (t *throttle) report(now unit.Instant, v verdict) {
-	if t.k == 0 {
-		return
+	if t.k != 0 {
+		t.add(now, v)
 	}
+}
+
+func (t *throttle) add(now unit.Instant, v verdict) {
 	t.slide(now)
 	s := &t.steps[t.at]
 	switch v {
@@ -137,9 +141,12 @@ func (t *throttle) share(now unit.Instant) float64 {
 // slide forgets the steps that have left the window. A clock that steps back
 // moves nothing.
 func (t *throttle) slide(now unit.Instant) {
-	if now < t.end {
-		return
+	if now >= t.end {
+		t.forget(now)
 	}
+}
+
+func (t *throttle) forget(now unit.Instant) {
 	if now.Sub(t.end) >= t.width*throttleSteps {
 		t.steps, t.failed, t.end = [throttleSteps]throttleStep{}, 0, now.Add(t.width)
 		return

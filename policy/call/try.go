@@ -30,9 +30,9 @@ func (d *Dependency) try(now unit.Instant, c *Call, l lease, k kind) {
 	}
 	c.resumeAt, c.hedgeAt = unit.Never, unit.Never
 	c.final, c.failed, c.busy, c.after = false, false, false, 0
-	if a := d.hedgeAfter(); a > 0 && c.safety.twice() {
-		if at := now.Add(a); at < c.limit {
-			c.hedgeAt = at
+	if d.hedging() && c.safety.twice() {
+		if a := d.hedgeAfter(); a > 0 && now.Add(a) < c.limit {
+			c.hedgeAt = now.Add(a)
 		}
 	}
 	d.send(now, c, l, k)
