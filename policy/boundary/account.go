@@ -8,6 +8,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/tally"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -54,6 +55,7 @@ type ClassState struct {
 	Removed             bool          // no longer configured: it drains, or has
 	Operator            OperatorMode  // what it is switched to by hand
 	OperatorLeft        time.Duration // for how long still; 0 if it is not
+	Shed                *shed.State   // what its law found; nil where it does not shed
 
 	// Mode is which decisions are carried out. Where they are not all, or were
 	// not once, Shadow is what the policy made of all that it was asked about;
@@ -96,6 +98,10 @@ func (m *Machine) Class(i int) ClassState {
 	}
 	if it := c.Oldest(); it != nil {
 		s.OldestWait = m.now.Sub(it.Offered)
+	}
+	if c.law != nil {
+		law := c.law.State()
+		s.Shed = &law
 	}
 	s.Mode = c.Mode
 	m.real(c, &s)

@@ -54,6 +54,8 @@ func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 		return m.refuse(now, c, t, reason.Expired)
 	case now < c.byHand.Until:
 		return m.refuse(now, c, t, reason.Operator)
+	case c.law != nil && m.sheds(now, c, r):
+		return m.refuse(now, c, t, reason.ShedForLoad)
 	case c.Waiting() == 0 && m.idle(c):
 		if c.judges() && left < c.RunTime() {
 			return m.refuse(now, c, t, reason.Infeasible)

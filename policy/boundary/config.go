@@ -9,6 +9,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 )
+	"github.com/spillway-dev/spillway/policy/shed"
 
 // Config is one resource and the classes that use it. It is not changed after
 // it was handed over.
@@ -64,6 +65,9 @@ type Class struct {
 	RetryAfterMax time.Duration
 	// Held keeps the class from starting anything: what is offered waits or is
 	// refused as if every slot were taken, until a configuration without it.
+	// Shed, if set, has the class answer with less, before anybody waits, whom a
+	// cheaper answer costs least, as far as not all can be served.
+	Shed *shed.Rule
 	// What runs goes on.
 	Held bool
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/plan"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -33,7 +34,12 @@ type Case struct {
 	Reason reason.Reason
 	// Room is, at the offer, why the room had no place, whatever rule made the
 	// reason of it; reason.None if the room was not what refused.
-	Room       reason.Reason
+	Room reason.Reason
+	// Gap and Kept are the request's, and Shed what the class's law found, where
+	// it has one.
+	Gap        shed.Gap
+	Kept       bool
+	Shed       shed.State
 	Shadow     bool // it was not carried out: the request ran
 	Ticket     Ticket
 	Class      int
@@ -82,6 +88,9 @@ type Instead struct {
 	Weight      int64         // of the tenant; an estimate, and in the long run
 	Deadline    time.Duration // from its offer; above DeadlineMax only with a higher cap
 	FirstTry    bool          // it was refused as a retry
+	// Gap of the request with which it would not have been shed; Slots is an
+	// estimate for what was.
+	Gap shed.Gap
 }
 
 // Explain returns the case of an offer that has just been refused, or, in a class

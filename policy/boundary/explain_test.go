@@ -9,6 +9,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"pgregory.net/rapid"
 )
@@ -53,7 +54,7 @@ func TestWhatWouldHaveLetItThroughDoes(t *testing.T) {
 	})
 	for _, want := range []string{
 		"queue_full slots", "queue_full bound", "queue_full first try", "queue_bytes memory", "queue_bytes slots", "tenant_full queue",
-		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline",
+		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline", "shed_for_load gap",
 	} {
 		if seen[want] == 0 {
 			t.Errorf("nothing was refused for which it says: %s", want)
@@ -78,6 +79,7 @@ func figures(x *Case) (all []figure) {
 	add(in.Bound > 0, "bound", in.Bound, func(c *Class, _ *Request) { c.Pool.Bound = in.Bound })
 	add(in.MemoryLimit > 0, "memory", in.MemoryLimit, func(c *Class, _ *Request) { c.Pool.MemoryLimit = in.MemoryLimit })
 	add(in.TenantQueue > 0, "queue", in.TenantQueue, func(c *Class, _ *Request) { c.Pool.Tenants.Queue = in.TenantQueue })
+	add(in.Gap > 0, "gap", in.Gap, func(_ *Class, r *Request) { r.Gap = in.Gap })
 	add(in.FirstTry, "first try", "", func(_ *Class, r *Request) { r.Retry = false })
 	add(in.Deadline > 0, "deadline", in.Deadline, func(c *Class, r *Request) {
 		c.DeadlineMax = max(c.DeadlineMax, in.Deadline)
@@ -163,6 +165,9 @@ func drawLife(t *rapid.T) (Config, []life) {
 				Tenants: pool.TenantConfig{Policy: fair.Policy(rapid.IntRange(0, 4).Draw(t, "policy")), Queue: rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "queue")},
 			},
 		})
+		if rapid.IntRange(0, 3).Draw(t, "sheds") == 0 {
+			cfg.Classes[len(cfg.Classes)-1].Shed = &shed.Rule{Span: millis(5, 50, "span")}
+		}
 	}
 	var events []life
 	at := unit.Instant(0)
@@ -175,6 +180,8 @@ func drawLife(t *rapid.T) (Config, []life) {
 				Tenant: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "tenant"), Importance: rapid.IntRange(0, 1).Draw(t, "importance"),
 				Retry: rapid.Bool().Draw(t, "retry"), Bytes: int64(rapid.IntRange(0, 50).Draw(t, "bytes")) / 3,
 			}
+			r.Gap, r.Kept = shed.Gap(rapid.IntRange(0, int(shed.Useless)).Draw(t, "gap between answers")), rapid.IntRange(0, 4).Draw(t, "kept") == 0
+			r.Session, r.Stretch = rapid.Uint64Range(0, 4).Draw(t, "session"), rapid.Uint64Range(0, 2).Draw(t, "stretch")
 			if rapid.Bool().Draw(t, "names a deadline") {
 				r.Deadline = at.Add(millis(-1, 40, "left"))
 			}

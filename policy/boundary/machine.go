@@ -8,6 +8,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/tally"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -54,6 +55,7 @@ type class struct {
 	streams  int          // answers that flow without a slot
 	closed   bool         // no longer configured: takes in nothing, drains
 	shadow   *tally.Shadow
+	law      *shed.Law    // nil where it does not shed
 	budget   uint64 // of clients, where the class has a rule of its own
 }
 
@@ -85,6 +87,7 @@ func (m *Machine) open(cfg Class) {
 	}
 	m.classes = append(m.classes, c)
 	m.byName[c.Name] = c
+	c.relaw(m.seed)
 }
 
 // ebbs reports whether the class's slots are given back once it has drained:

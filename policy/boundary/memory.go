@@ -3,6 +3,7 @@ package boundary
 import (
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -21,6 +22,7 @@ type Memory struct {
 type ClassMemory struct {
 	Name     string        `json:"name"`
 	Measured pool.Measured `json:"measured"`
+	Shed     *shed.Memory  `json:"shed,omitempty"` // where the class sheds
 }
 
 // Export returns what the machine remembers at now, with the clients who have used
@@ -30,11 +32,20 @@ func (m *Machine) Export(now unit.Instant, clients int) Memory {
 	mem := Memory{Classes: []ClassMemory{}, Clients: []rate.Used{}}
 	for _, c := range m.classes {
 		if !c.closed {
-			mem.Classes = append(mem.Classes, ClassMemory{c.Name, c.Pool.Export()})
+			mem.Classes = append(mem.Classes, c.export())
 		}
 	}
 	if m.clients != nil {
 		mem.Clients = append(mem.Clients, m.clients.Export(max(now, m.now), clients)...)
+	}
+	return mem
+}
+
+func (c *class) export() ClassMemory {
+	mem := ClassMemory{Name: c.Name, Measured: c.Pool.Export()}
+	if c.law != nil {
+		law := c.law.Export()
+		mem.Shed = &law
 	}
 	return mem
 }
@@ -53,6 +64,9 @@ func (m *Machine) Import(now unit.Instant, mem Memory, out *Effects) {
 	for _, was := range mem.Classes {
 		if c := m.byName[was.Name]; c != nil && !c.closed {
 			c.Pool.Import(was.Measured)
+			if c.law != nil && was.Shed != nil {
+				c.law.Import(*was.Shed)
+			}
 			m.admitBlocked(c, out)
 		}
 	}

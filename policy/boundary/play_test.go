@@ -11,6 +11,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"pgregory.net/rapid"
 )
@@ -151,6 +152,9 @@ func (p *player) config() Config {
 		if p.next(4) == 0 {
 			cl.Clients = p.rule()
 		}
+		if p.next(3) == 0 {
+			cl.Shed = &shed.Rule{Span: time.Duration(1+p.next(3)) * 100 * time.Millisecond, Release: p.next(4) * 100_000, Sessions: 4 << p.next(3)}
+		}
 		cfg.Classes = append(cfg.Classes, cl)
 	}
 	if p.next(2) == 0 {
@@ -260,6 +264,8 @@ func (p *player) request(at unit.Instant) Request {
 		Cost:  []unit.Cost{0, 1, 10, -5, 1 << 62}[p.next(5)],
 		Bytes: []int64{0, 10, 400, 2000, -7, 1<<63 - 1}[p.next(6)],
 	}
+	r.Session, r.Stretch = uint64(p.next(4)), uint64(p.next(3))
+	r.Gap, r.Kept = []shed.Gap{0, 100_000, 500_000, shed.Useless, -5, 1 << 30}[p.next(6)], p.next(4) == 0
 	switch p.next(4) {
 	case 0:
 		r.Deadline = at.Add(time.Duration(p.next(256)-20) * time.Millisecond)

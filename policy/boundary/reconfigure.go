@@ -49,6 +49,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		delete(wanted, c.Name)
 		c.Class, c.rule = cl.WithDefaults(), cl.Pool.WhenFull
 		c.Reconfigure(cl.pool())
+		c.relaw(m.seed)
 	}
 	for _, cl := range cfg.Classes {
 		if _, ok := wanted[cl.Name]; ok {

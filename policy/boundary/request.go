@@ -5,6 +5,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -17,6 +18,14 @@ type Request struct {
 	// Session is whose experience must not flicker, as a key (see chance.Key);
 	// 0 where sessions are not told apart.
 	Session uint64
+	// Stretch tells one part of the session, a sentence or a conversation, from
+	// the next, as a key; 0 where it has none. See shed.Ask.
+	Stretch uint64
+	// Gap is how much worse a cheaper answer is for this request, and Kept whether
+	// the primary's own answer to the same question is there still; both count in
+	// classes that shed.
+	Gap  shed.Gap
+	Kept bool
 	// Importance orders requests within the class, 0 the most important;
 	// what is beyond the class's last level counts as the last.
 	Importance int

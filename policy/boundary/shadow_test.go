@@ -11,6 +11,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"pgregory.net/rapid"
 )
@@ -101,6 +102,9 @@ func drawTraffic(t *rapid.T) (Config, []traffic) {
 					Timed: rapid.Bool().Draw(t, "timed")},
 			},
 		}
+		if rapid.Bool().Draw(t, "sheds") {
+			c.Shed = &shed.Rule{Span: millis(5, 50, "span")}
+		}
 		if rapid.Bool().Draw(t, "times out") {
 			c.Call.Timeout = millis(2, 15, "timeout") + 300*time.Nanosecond
 		}
@@ -113,7 +117,8 @@ func drawTraffic(t *rapid.T) (Config, []traffic) {
 		r := traffic{at: at.Add(k), takes: millis(1, 12, "takes") + (k+1)*time.Microsecond, fails: rapid.IntRange(0, 5).Draw(t, "fails") == 0}
 		r.Class = rapid.IntRange(0, 1).Draw(t, "class")
 		r.Tenant = rapid.SampledFrom([]string{"", "a", "b", "c", "d"}).Draw(t, "tenant")
-		r.Session = rapid.Uint64Range(0, 5).Draw(t, "session")
+		r.Session, r.Stretch = rapid.Uint64Range(0, 5).Draw(t, "session"), rapid.Uint64Range(0, 2).Draw(t, "stretch")
+		r.Gap = shed.Gap(rapid.IntRange(0, int(shed.Useless)).Draw(t, "gap between answers"))
 		r.Importance, r.Bytes = rapid.IntRange(0, 2).Draw(t, "importance"), int64(rapid.IntRange(0, 5).Draw(t, "bytes"))
 		if rapid.Bool().Draw(t, "names a deadline") {
 			r.allowed = millis(1, 30, "deadline")

@@ -42,27 +42,33 @@ func (h *held) grow(sessions int) {
 	h.sets = make([][ways]hold, sets)
 }
 
-// of returns what is held about the session with that key, or a place for it that
-// holds nothing.
-func (h *held) of(now unit.Instant, key, stretch uint64, span time.Duration) *hold {
+// of returns the place of the session with that key, which is its own if something
+// is held about it.
+func (h *held) of(now unit.Instant, key, stretch uint64) (at *hold, its bool) {
 	session, part := uint32(key>>32), uint32(chance.Mix(stretch)>>32)
 	set := &h.sets[int(key&uint64(len(h.sets)-1))]
-	worst, at := 0, tick(now)
+	at = &set[0]
 	for i := range set {
 		e := &set[i]
 		if e.session == session && e.until > 0 {
-			if e.stretch == part && e.until > at {
-				return e
-			}
-			worst = i
-			break
+			return e, e.stretch == part && e.until > tick(now)
 		}
-		if e.until < set[worst].until {
-			worst = i
+		if e.until < at.until {
+			at = e
 		}
 	}
-	set[worst] = hold{session, part, tick(now.Add(span)) + 1, 0, levels}
-	return &set[worst]
+	return at, false
+}
+
+// begin holds for a new stretch of the session, and nothing about it yet. Where
+// sessions have no stretches each has one of a span after the other, all beginning at
+// other instants, so that few sessions are moved at once.
+func (e *hold) begin(now unit.Instant, key, stretch uint64, span time.Duration) {
+	until := now.Add(span)
+	if stretch == 0 {
+		until = until.Add(-time.Duration((uint64(max(now, 0)) + key) % uint64(span)))
+	}
+	*e = hold{uint32(key >> 32), uint32(chance.Mix(stretch) >> 32), tick(until) + 1, 0, levels}
 }
 
 // hold decides about a request of a session.
@@ -74,7 +80,10 @@ func (l *Law) hold(now unit.Instant, a *Ask, level int) bool {
 	if l.held.sets == nil {
 		l.held.grow(l.rule.Sessions)
 	}
-	h := l.held.of(now, key, a.Stretch, l.rule.Span)
+	h, its := l.held.of(now, key, a.Stretch)
+	if !its {
+		h.begin(now, key, a.Stretch, l.rule.Span)
+	}
 	switch {
 	case level < int(h.shed):
 		return true
