@@ -166,15 +166,15 @@ func TestValidate(t *testing.T) {
 		"give 1us to 1h":                         func(k *Class) { k.Call.Hedge.After.Fixed = 1 },
 		"is no percentile":                       func(k *Class) { k.Call.Hedge.After.Percentile = 100 },
 		"breaker has no rule":                    func(k *Class) { k.Call.Breaker.Probes = 1 },
-		"match.expr gives int":                         func(k *Class) { k.Match.Expr = "1" },
-		"gap means nothing without a ladder":           func(k *Class) { k.Gap.Value = 0.5 },
+		"match.expr gives int":                   func(k *Class) { k.Match.Expr = "1" },
+		"gap means nothing without a ladder":     func(k *Class) { k.Gap.Value = 0.5 },
 		"compare word \"exact\" contradicts": func(k *Class) {
 			k.Gap.Learned.Compare = Compare{Word: CompareExact, Field: "a"}
 		},
 		"compare field and number exclude each other": func(k *Class) {
 			k.Gap.Learned.Compare = Compare{Word: CompareField, Field: "a", Number: "b"}
 		},
-		"latency 1s, service 1":                        func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
+		"latency 1s, service 1": func(k *Class) { k.Budget = Budget{Duration(time.Second), Duration(time.Second)} },
 	} {
 		c, err := ForUpstream("http://h", 4)
 		if err != nil {

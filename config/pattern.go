@@ -83,7 +83,7 @@ func (p Pattern) matchesPath(path string) bool {
 }
 
 func (p Pattern) matchesHost(host string) bool {
-	host = withoutPort(host)
+	host = WithoutPort(host)
 	for _, h := range p.Hosts {
 		if hostFits(h, host) {
 			return true
@@ -117,8 +117,8 @@ func hostFits(pattern, host string) bool {
 	return cut > 0 && strings.EqualFold(host[cut:], suffix)
 }
 
-// withoutPort cuts :port and the final dot of a Host header; [::1]:80 is ::1.
-func withoutPort(host string) string {
+// WithoutPort cuts :port and the final dot of a Host header; [::1]:80 is ::1.
+func WithoutPort(host string) string {
 	if strings.HasPrefix(host, "[") {
 		if end := strings.IndexByte(host, ']'); end > 0 {
 			return host[1:end]

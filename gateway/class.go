@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/config/assemble"
+	"github.com/spillway-dev/spillway/expr"
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/observe"
 )
@@ -12,12 +14,14 @@ import (
 // class is one class of the configuration, ready for requests. It is not
 // changed after it was made.
 type class struct {
-	cfg      config.Class
-	name     string
-	pattern  config.Pattern
-	upstream *upstream
-	gate     *gate.Gate
-	index    int // in the gate
+	cfg     config.Class
+	name    string
+	pattern config.Pattern
+	// condition is what must hold besides; nil: nothing.
+	condition *expr.Program
+	upstream  *upstream
+	gate      *gate.Gate
+	index     int // in the gate
 
 	tenant, importance, cost config.Key
 	levels                   config.Words
@@ -29,7 +33,8 @@ type class struct {
 	dropStatus   int
 
 	ladder *ladder // cheaper answers; nil: there are none
-	calls  *calls  // nil: one attempt, and its limit
+	gap    assemble.Gap
+	calls  *calls // nil: one attempt, and its limit
 
 	ungoverned func() *class // see letThrough
 
@@ -67,7 +72,7 @@ func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
 func (g *Gateway) classify(r *http.Request, who *caller) (first *class) {
 	header := func(name string) string { return headerValue(r, name) }
 	for _, c := range g.current.Load().classes {
-		if !c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) {
+		if !c.pattern.Matches(r.Method, r.Host, r.URL.Path, header) || !c.fits(r) {
 			continue
 		}
 		if who.mayUse(c) {

@@ -147,6 +147,9 @@ func (g *Gateway) class(c config.Class, how call.Policy, r *resource, before *ge
 		return old, nil
 	}
 	k = newClass(c, r.upstream, r.gate, old)
+	if err := k.express(); err != nil {
+		return nil, err
+	}
 	if k.ladder, err = newLadder(&c, old); err != nil {
 		return nil, err
 	}

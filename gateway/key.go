@@ -53,9 +53,15 @@ func headerValue(r *http.Request, name string) string {
 	return ""
 }
 
-// queryValue returns the first value of a parameter. One that net/url cannot
-// parse is not forwarded, and so names nobody.
+// queryValue returns the first value of a parameter.
 func queryValue(query, name string) string {
+	value, _ := queryLookup(query, name)
+	return value
+}
+
+// queryLookup returns the first value of a parameter, and whether there is one. One
+// that net/url cannot parse is not forwarded, and so names nobody.
+func queryLookup(query, name string) (string, bool) {
 	for query != "" {
 		var pair string
 		pair, query, _ = strings.Cut(query, "&")
@@ -68,10 +74,10 @@ func queryValue(query, name string) string {
 			continue
 		}
 		if value, err := url.QueryUnescape(value); err == nil {
-			return value
+			return value, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // segment returns the nth segment of a path, 1 being the first.

@@ -61,6 +61,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 	if seen != nil {
 		s.histogram(&queueWait, &seen.Wait, resource, c.Name)
 		s.histogram(&firstByte, &seen.First, resource, c.Name)
+		s.expressions(resource, c.Name, seen)
 	}
 }
 

@@ -84,6 +84,8 @@ type Class struct {
 	Passed atomic.Int64
 	// Rungs counts what the cheaper rungs answered.
 	Rungs Rungs
+	// Expressions counts what failed in the class's expressions.
+	Expressions Expressions
 }
 
 // New returns metrics without any source, registered.

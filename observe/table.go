@@ -64,6 +64,7 @@ var (
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,
+		&expressionErrors, &gapOutside,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
 )

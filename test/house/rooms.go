@@ -73,7 +73,7 @@ func Rooms() []Room {
 		{"trust/...", "who a caller is, and what it may claim", []string{"policy/..."}, Free},
 		{"expr/...", "expressions over a request, compiled and bounded", nil, Free},
 		{"config/...", "the file format", []string{"expr"}, Free},
-		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "policy/...", "trust/..."}, Free},
+		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "expr", "policy/...", "trust/..."}, Free},
 		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason", "policy/call"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{
@@ -85,7 +85,7 @@ func Rooms() []Room {
 		}, Free},
 		{"lab/fallback/ap/shop", "the purchases of a shop that does not exist", []string{"workload/...", "lab/fallback/ap/purchases"}, Repeatable},
 		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
-		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "sim/...", "workload/...", "report/..."}, Free},
+		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "expr", "sim/...", "workload/...", "report/..."}, Free},
 		{"demo/...", "spillway shown in under a minute", []string{
 			"config/...", "gateway/...", "load/...", "trial/...", "workload/...", "report/...",
 		}, Free},
