@@ -155,3 +155,8 @@ func (c *Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
+		if cl.Shed != nil {
+			if err := cl.Shed.Validate(); err != nil {
+				fault("class %q: %w", cl.Name, err)
+			}
+		}

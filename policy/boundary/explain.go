@@ -145,6 +145,9 @@ func (m *Machine) instead(c *class, t *pool.Tenant, r *Request, x *Case) {
 		}
 		return
 	case reason.QueueFull, reason.QueueBytes, reason.TenantFull, reason.Dropped:
+	case reason.ShedForLoad:
+		c.explainShed(x.At, r, x)
+		return
 	default:
 		return
 	}

@@ -57,20 +57,32 @@ func TestADecisionHoldsForItsStretch(t *testing.T) {
 	}
 }
 
-// Without stretches a decision holds for the rule's span from when it was made.
+// Without stretches a session is moved once in a span, each at an instant of its own.
 func TestADecisionHoldsForItsSpan(t *testing.T) {
 	l := at(0.9, Rule{Span: 10 * time.Second})
-	a := Ask{Gap: 300_000, Session: 5}
 	begin := unit.Instant(time.Hour)
-	if !l.Sheds(begin, &a) {
-		t.Fatal("it was not shed")
+	const sessions = 1000
+	for s := range uint64(sessions) {
+		if !l.Sheds(begin, &Ask{Gap: 300_000, Session: s + 1}) {
+			t.Fatal("it was not shed")
+		}
 	}
 	l.set(0.01, 0)
-	if !l.Sheds(begin.Add(9900*time.Millisecond), &a) {
-		t.Error("it was moved before the span was over")
+	back := func(after time.Duration) (n int) {
+		for s := range uint64(sessions) {
+			if !l.Sheds(begin.Add(after), &Ask{Gap: 300_000, Session: s + 1}) {
+				n++
+			}
+		}
+		return n
 	}
-	if l.Sheds(begin.Add(10200*time.Millisecond), &a) {
-		t.Error("it was not moved when the span was over")
+	for second := time.Duration(1); second <= 10; second++ {
+		if n, want := back(second*time.Second), int(second)*sessions/10; n < want-40 || n > want+40 {
+			t.Errorf("%d s later %d of %d were moved, want about %d", second, n, sessions, want)
+		}
+	}
+	if n := back(10100 * time.Millisecond); n != sessions {
+		t.Errorf("after the span %d of %d were moved", n, sessions)
 	}
 }
 
