@@ -8,8 +8,8 @@ import (
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
-)
 	"github.com/spillway-dev/spillway/policy/shed"
+)
 
 // Config is one resource and the classes that use it. It is not changed after
 // it was handed over.
@@ -56,6 +56,9 @@ type Class struct {
 	// Clients, if set, is what one client may ask of this class, instead of the
 	// resource's rule and counted apart from it.
 	Clients *rate.Rule
+	// Shed, if set, has the class answer with less, before anybody waits, whom a
+	// cheaper answer costs least, as far as not all can be served.
+	Shed *shed.Rule
 	// Streams is what answers cost that go on for long.
 	Streams Streams
 	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
@@ -65,9 +68,6 @@ type Class struct {
 	RetryAfterMax time.Duration
 	// Held keeps the class from starting anything: what is offered waits or is
 	// refused as if every slot were taken, until a configuration without it.
-	// Shed, if set, has the class answer with less, before anybody waits, whom a
-	// cheaper answer costs least, as far as not all can be served.
-	Shed *shed.Rule
 	// What runs goes on.
 	Held bool
 }
@@ -147,6 +147,11 @@ func (c *Config) Validate() error {
 		if cl.DeadlineMax > 0 && cl.Deadline > cl.DeadlineMax {
 			fault("class %q: deadline %v exceeds max deadline %v", cl.Name, cl.Deadline, cl.DeadlineMax)
 		}
+		if cl.Shed != nil {
+			if err := cl.Shed.Validate(); err != nil {
+				fault("class %q: %w", cl.Name, err)
+			}
+		}
 		for name, w := range cl.Pool.Tenants.Weights { // order does not matter: each fault stands by itself
 			if w < 1 {
 				fault("class %q: tenant %q has weight %d; it must be at least 1", cl.Name, name, w)
@@ -155,8 +160,3 @@ func (c *Config) Validate() error {
 	}
 	return errors.Join(errs...)
 }
-		if cl.Shed != nil {
-			if err := cl.Shed.Validate(); err != nil {
-				fault("class %q: %w", cl.Name, err)
-			}
-		}

@@ -85,9 +85,9 @@ func (m *Machine) open(cfg Class) {
 		index:  len(m.classes),
 		budget: chance.Key(cfg.Name),
 	}
+	c.relaw(m.seed)
 	m.classes = append(m.classes, c)
 	m.byName[c.Name] = c
-	c.relaw(m.seed)
 }
 
 // ebbs reports whether the class's slots are given back once it has drained:
