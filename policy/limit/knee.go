@@ -41,10 +41,14 @@ type knee struct {
 
 	// The experiment: the level that was left, what was seen there, and by how much.
 	base, baseLatency, baseRunning, step float64
-	waited                               int // windows, for a rising latency to stand still
+	foot, footLatency                    float64 // in flight and latency where a climb began
+	waited                               int     // windows, for a rising latency to stand still
 	proven                               float64
+	rests                                float64 // on how many calls the baselines rest
+	lookStep                             float64 // of the next look lower, where the last one found a queue
 	nextUp, nextDown                     unit.Instant
-	bled                                 bool // the limit was cut for what did not answer
+	doubt                                unit.Instant // from here on latency above the baseline is a reason to look
+	fresh                                bool         // nothing was measured yet
 	luck                                 chance.Source
 }
 
@@ -62,33 +66,37 @@ const (
 var doingNames = [...]string{"rising", "steady", "waiting for latency to stand still", "cutting", "looking lower"}
 
 const (
-	headroom  = 0.02 // that is always asked for more, a part of the limit
-	gain      = 0.3  // of the way to what was found, a window
+	headroom  = 0.04 // of latency above the baseline: nothing is done about less
+	growth    = 0.02 // of the limit a window, where it does not bind
+	gain      = 0.25 // of the way to the latest window
 	tolerance = 1.3  // beyond it latency is looked into
 	lower     = 0.8  // below it the baseline is out of date
-	drift     = 0.9  // of the limit that was proven by looking lower; then it is time to look again
-	near      = 0.15 // of the baseline: what a look finds is taken for noise in part
-	partly    = 0.3  // how far the baseline then follows it
+	near      = 0.15 // of the baseline: what is further off is another baseline
+	news      = 0.05 // of the baseline: what was adopted is to be looked at again soon
+	memory    = 3.0  // looks that the baselines rest on at most
 
-	stepMost  = 2.0  // times the limit, rising
-	stepLeast = 0.06 // of the limit, looking lower or higher
-	windowMin = 16   // calls
-	lookTurns = 15   // of calls at least, for a look
-	upTurns   = 50   // from one look higher to the next
-	downTurns = 150  // from one look lower to the next
+	stepMost   = 2.0  // times the limit, rising
+	stepLeast  = 0.06 // of the limit, looking lower or higher
+	windowMin  = 16   // calls
+	lookTurns  = 15   // of calls at least, for a look
+	upTurns    = 50   // from one look higher to the next
+	downTurns  = 150  // from one look lower to the next
+	doubtTurns = 25   // to the next look lower at the soonest, for latency alone
+	soonTurns  = 10   // to the next look where a baseline is fresh
 	// sure: a look's step is so many standard errors of the two means it compares.
 	sure = 4.4
-	// A window of a steady limit has a standard error of a twentieth.
-	steadyError = 0.05
+	// A window of a steady limit has a standard error of a twenty-fifth.
+	steadyError = 0.04
 
-	full  = 0.9 // of the limit in use: it binds
-	waits = 5   // windows at most, for latency to stand still
+	fewIll = 3   // and not one or two alone, keep a limit from growing
+	full   = 0.9 // of the limit in use: it binds
+	waits  = 5   // windows at most, for latency to stand still
 	// staleAfter turns without an end what was measured is of another time.
 	staleAfter = 20
 )
 
 func newKnee(c Config) *knee {
-	return &knee{bounds: newBounds(c), noise: 0.5, usual: 1, smooth: 1, step: stepMost, luck: chance.New(c.Seed)}
+	return &knee{bounds: newBounds(c), noise: 0.5, usual: 1, step: stepMost, fresh: true, lookStep: 1, luck: chance.New(c.Seed)}
 }
 
 // Ended takes in one call.
@@ -103,8 +111,8 @@ func (k *knee) Ended(now unit.Instant, s Sample) {
 	k.w.last = now
 	switch {
 	case v == dropped:
-		if now-unit.Instant(s.Held) < k.changed {
-			return // it was begun under another limit, and has had its effect
+		if now-unit.Instant(s.Held) < k.changed || !k.long(s.Route, s.Held) {
+			return // it was begun under another limit; or it was late when it began
 		}
 		k.w.drops++
 	case now < k.settled:
@@ -192,7 +200,7 @@ func (k *knee) judge(now unit.Instant) {
 	case looking:
 		k.looked(now, seen)
 	}
-	if ill := w.drops + w.failed; 20*ill > w.ended() {
+	if ill := w.drops + w.failed; ill >= fewIll && 20*ill > w.ended() {
 		k.set(min(k.level, float64(before*(1-float64(w.drops)/float64(w.ended())))))
 	}
 	k.usual = seen
@@ -213,7 +221,7 @@ func (k *knee) begin(now unit.Instant, moved bool) {
 // bleed halves a limit under which most calls do not come back.
 func (k *knee) bleed(now unit.Instant) {
 	k.set(k.level / 2)
-	k.doing, k.bled, k.base = rising, true, 0
+	k.doing, k.base, k.step = rising, 0, stepMost
 	k.w = window{last: now}
 	k.clear()
 	k.changed, k.settled = now, now
@@ -233,10 +241,20 @@ func (k *knee) binds() bool { return k.w.inFlight() >= full*math.Floor(k.level) 
 
 // rest goes back to following, and sets the next instants at which to look.
 func (k *knee) rest(now unit.Instant) {
-	k.doing, k.bled = steady, false
+	k.doing = steady
 	k.smooth, k.base = 0, 0
 	k.nextUp = k.in(now, upTurns)
-	k.nextDown = max(k.nextDown, k.nextUp)
+}
+
+// learn moves the baselines to what a window measured in which nobody stood in a
+// queue, by its weight beside what they rest on.
+func (k *knee) learn(seen float64) {
+	n := float64(k.w.n)
+	if seen > 1+near || seen < 1-near {
+		k.rests = 0
+	}
+	k.adopt(seen, n/(n+k.rests))
+	k.rests = min(k.rests+n, max(float64(memory*lookTurns*k.level), 16*windowMin))
 }
 
 // in returns the instant in so many turns, moved by up to a quarter.
@@ -274,4 +292,5 @@ func (k *knee) Import(m Measured) {
 	k.w = window{}
 	k.turn = k.mean()
 	k.doing, k.base, k.step, k.proven = rising, 0, stepMost, 0
+	k.fresh = k.turn == 0
 }

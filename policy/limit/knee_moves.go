@@ -6,54 +6,58 @@ import "github.com/spillway-dev/spillway/policy/unit"
 // flight is so many times what it was: there is no queue at the larger of the two.
 func stands(times, factor float64) bool { return times < (1+factor)/2 }
 
-// follow is what a steady limit does: it goes to where latency is the baseline's,
-// with a little headroom.
+// follow is what a steady limit does: it goes to where latency is little above the
+// baseline.
 func (k *knee) follow(now unit.Instant, seen float64) {
 	if !k.binds() {
-		k.ease(seen)
+		k.ease(now, seen)
 		return
 	}
 	switch {
 	case seen >= tolerance:
-		k.doing, k.baseLatency, k.waited = waiting, seen, 0
+		k.wait(seen)
 		return
 	case seen <= lower:
-		k.adopt(seen, 1)
-		k.smooth, seen = 0, 1
+		k.learn(seen)
+		k.smooth, seen, k.nextDown = 0, 1, k.in(now, soonTurns)
 	}
 	if k.smooth == 0 {
 		k.smooth = seen
 	}
 	k.smooth += float64(gain * (seen - k.smooth))
-	if now >= k.nextDown || k.level < float64(drift*k.proven) {
-		k.lookLower(k.look())
-		return
-	}
-	if now >= k.nextUp && k.smooth < 1+near {
+	switch {
+	case now >= k.nextDown || k.smooth > 1+headroom && now >= k.doubt:
+		k.lookLower(max(k.look(), k.lookStep))
+	case now >= k.nextUp && k.smooth < 1+near:
 		k.step = k.look()
 		k.rise(k.smooth)
-		return
 	}
-	k.set(k.level + float64(gain*(float64(k.level/seen)+float64(headroom*k.level)-k.level)))
 }
 
 // ease is follow where the limit does not bind: nobody waits for a slot, so that
-// what is measured is the resource at ease. It grows only where it was touched.
-func (k *knee) ease(seen float64) {
-	weight := 0.05
-	if seen < 1 {
-		weight = 0.2
-	}
-	k.adopt(seen, weight)
-	k.floor = false
-	if k.w.touched && seen < 1+near {
-		k.set(float64(k.level * (1 + headroom)))
+// what is measured is the resource at ease. The limit grows where it was touched, and
+// to twice of what is in flight, but no further: what nobody uses proves nothing.
+func (k *knee) ease(now unit.Instant, seen float64) {
+	k.learn(seen)
+	k.floor, k.proven, k.nextUp = false, k.level, now
+	if (k.w.touched || 2*k.w.inFlight() > k.level) && seen < 1+near {
+		k.set(float64(k.level * (1 + growth)))
 	}
 }
+
+// footMost times where a climb began, latency is compared with what it was there,
+// beside what it was a step before: steps that each add a little unnoticed add up.
+const footMost = 1.5
+
+// wait waits for a risen latency to stand still.
+func (k *knee) wait(seen float64) { k.doing, k.baseLatency, k.waited = waiting, seen, 0 }
 
 // rise raises the limit by the step.
 func (k *knee) rise(latency float64) {
 	k.doing = rising
+	if k.base == 0 {
+		k.foot, k.footLatency = k.w.inFlight(), latency
+	}
 	k.base, k.baseLatency, k.baseRunning = k.level, latency, k.w.inFlight()
 	k.set(float64(k.level * k.step))
 }
@@ -68,14 +72,33 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 		return
 	}
 	latency := seen
+	if k.fresh {
+		k.rests = firstSamples
+		k.learn(min(max(seen, 1-near), 1+near))
+		k.fresh, seen, latency = false, 1, 1
+	}
 	switch {
 	case k.base == 0 && seen >= tolerance:
-		k.doing, k.baseLatency, k.waited = waiting, seen, 0
+		k.wait(seen)
 		return
 	case k.base > 0:
 		factor, times := k.w.inFlight()/k.baseRunning, seen/k.baseLatency
-		if !stands(times, factor) || seen >= tolerance {
-			k.set(max(k.base, k.level/times))
+		height := k.w.inFlight() / k.foot
+		if seen <= lower { // quicker under more: the baseline is of another time
+			k.learn(seen)
+			k.set(k.base)
+			k.rest(now)
+			k.nextDown = k.in(now, soonTurns)
+			return
+		}
+		if times > float64(factor*tolerance) { // slower than a queue: something else has happened
+			k.set(k.base)
+			k.rest(now)
+			k.wait(seen)
+			return
+		}
+		if !stands(times, factor) || seen >= tolerance || height < footMost && !stands(seen/k.footLatency, height) {
+			k.set(max(min(k.w.inFlight()/seen, k.level), k.base/2))
 			first := k.proven == 0
 			k.rest(now)
 			if first {
@@ -121,18 +144,19 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 	switch {
 	case factor < 1+stepLeast: // the floor binds, or nobody is there
 		if k.Limit() == 1 {
-			k.adopt(seen, 1) // one alone does not stand in a queue
+			k.learn(seen) // one alone does not stand in a queue
 		}
 		k.rest(now)
 	case stands(k.baseLatency/seen, factor):
-		k.adopt(seen, 1) // calls are no quicker: it is the resource, not a queue
+		k.learn(seen) // calls are no quicker: it is the resource, not a queue
 		k.set(k.base)
 		k.rest(now)
+		k.nextDown, k.nextUp = k.in(now, soonTurns), now
 	case seen >= tolerance:
 		k.cut(seen)
 	default:
 		if seen < 1 {
-			k.adopt(seen, 1)
+			k.learn(seen)
 		}
 		k.proven = k.level
 		k.rest(now)
@@ -149,26 +173,32 @@ func (k *knee) lookLower(step float64) {
 
 // looked judges that.
 func (k *knee) looked(now unit.Instant, seen float64) {
-	factor := k.baseRunning / k.w.inFlight()
-	k.nextDown = k.in(now, downTurns)
-	switch weight := partly; {
+	factor, times := k.baseRunning/k.w.inFlight(), k.baseLatency/seen
+	k.nextDown, k.doubt = k.in(now, downTurns), k.in(now, doubtTurns)
+	switch {
 	case factor < 1+stepLeast/2:
 		k.set(k.base)
 		k.rest(now)
-	case stands(k.baseLatency/seen, factor):
-		if seen > 1+near || seen < 1-near {
-			weight = 1
-		}
-		k.adopt(seen, weight)
-		k.proven = k.base
+	case times < 1-near: // slower under less: something else has happened meanwhile
 		k.set(k.base)
 		k.rest(now)
-	case seen < 1-stepLeast/2: // even the baseline stood in a queue: further down
-		k.adopt(seen, 1)
-		k.smooth = 1
-		k.lookLower(min(float64(k.step*k.step), stepMost))
-	default:
+		k.wait(seen)
+	case stands(times, factor):
+		if seen > 1+news || seen < 1-news {
+			k.nextDown = k.in(now, soonTurns)
+		}
+		k.learn(seen)
+		k.proven, k.lookStep = k.base, 1
+		k.set(k.base)
+		k.rest(now)
+		k.nextUp = now // there may be room above
+	default: // there was a queue; is there still?
+		if seen < 1 {
+			k.learn(seen)
+		}
+		k.lookStep = min(2*k.step-1, stepMost)
 		k.proven = k.level
 		k.rest(now)
+		k.nextDown = k.in(now, soonTurns)
 	}
 }

@@ -6,7 +6,8 @@ import "time"
 // the last one, whose calls then should take about the same time.
 const RoutesMax = 16
 
-// firstSamples of a route make its first baseline.
+// firstSamples of a route make its first baseline, after as many that do not count:
+// of calls that began together the quickest end first.
 const firstSamples = 16
 
 // wildest is by how many times a sample may exceed what is usual of late and still
@@ -36,9 +37,12 @@ func (r *routes) add(index int, held time.Duration, usual float64) float64 {
 	one := &r.of[min(max(index, 0), RoutesMax-1)]
 	x := max(float64(held), 1)
 	if one.baseline == 0 {
+		if one.n++; one.n <= firstSamples {
+			return 0
+		}
 		one.sum += x
-		if one.n++; one.n >= firstSamples {
-			one.set(one.sum / float64(one.n) / max(usual, 1))
+		if one.n >= 2*firstSamples {
+			one.set(one.sum / firstSamples / max(usual, 1))
 			one.n, one.sum = 0, 0
 		}
 		return 0
@@ -47,6 +51,12 @@ func (r *routes) add(index int, held time.Duration, usual float64) float64 {
 	one.n++
 	one.sum += x
 	return float64(x * one.inverse)
+}
+
+// long reports whether a call that was broken off had gone on for longer than is
+// usual. One that had little of its deadline left when it began says nothing.
+func (r *routes) long(index int, held time.Duration) bool {
+	return float64(held) > float64(2*r.of[min(max(index, 0), RoutesMax-1)].baseline)
 }
 
 // clear begins another window; a first baseline still being made stays.
