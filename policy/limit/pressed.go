@@ -1,7 +1,6 @@
 package limit
 
 import (
-	"math"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -58,7 +57,7 @@ func (p *Pressed) of(limit int) int {
 	if p.given <= 0 {
 		return limit
 	}
-	return max(int(math.Ceil(float64(float64(limit)*(1-p.given)))), 1)
+	return max(int(float64(float64(limit)*(1-p.given))+0.5), 1)
 }
 
 // Ended takes in one call. It has another way of seeing that nothing is told any
