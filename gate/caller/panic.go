@@ -5,16 +5,17 @@ import (
 	"fmt"
 )
 
-// Panic is a panic of a hedge, raised again where its call was made.
+// Panic is a panic of an attempt that had a goroutine of its own, as a hedge has, raised
+// again where its call was made.
 type Panic struct {
-	// Value is what the function panicked with.
+	// Value is what the attempt panicked with.
 	Value any
 	// Stack is where.
 	Stack []byte
 }
 
 // Error is the value, and the stack on which it was raised.
-func (p *Panic) Error() string { return fmt.Sprintf("%v\n\nin a hedge:\n%s", p.Value, p.Stack) }
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\non the attempt's goroutine:\n%s", p.Value, p.Stack) }
 
 // Unwrap returns the value if it is an error.
 func (p *Panic) Unwrap() error {

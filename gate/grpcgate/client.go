@@ -57,6 +57,9 @@ func UnaryClient(c *caller.Caller, opts ...ClientOption) grpc.UnaryClientInterce
 // The limit of an attempt travels in x-envoy-expected-rq-timeout-ms, for grpc-timeout
 // covers all of a stream and stays the caller's own. A client's stream whose service
 // answers at the end only is sent to its end within that limit.
+//
+// An attempt runs on a goroutine of its own: a panic of an interceptor below this one is
+// raised again by RecvMsg or Header, as a *caller.Panic.
 func StreamClient(c *caller.Caller, opts ...ClientOption) grpc.StreamClientInterceptor {
 	return newClient(c, opts).stream
 }

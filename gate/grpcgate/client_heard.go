@@ -62,6 +62,12 @@ func (l *listeners) options(h *heard) []grpc.CallOption {
 
 // tell tells of the attempt that the call ended with, and of its end.
 func (l *listeners) tell(h *heard, err error) {
+	l.hear(h)
+	l.ended(err)
+}
+
+// hear hands over what the attempt was told.
+func (l *listeners) hear(h *heard) {
 	for _, at := range l.header {
 		*at = h.header
 	}
@@ -71,6 +77,10 @@ func (l *listeners) tell(h *heard, err error) {
 	for _, at := range l.peer {
 		*at = h.peer
 	}
+}
+
+// ended tells only that the call has ended.
+func (l *listeners) ended(err error) {
 	for _, f := range l.finish {
 		f(err)
 	}

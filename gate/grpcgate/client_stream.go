@@ -3,10 +3,13 @@ package grpcgate
 import (
 	"context"
 	"io"
+	"runtime/debug"
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/spillway-dev/spillway/gate/caller"
@@ -22,12 +25,14 @@ type clientStream struct {
 	to     listeners
 	ask    caller.Request
 
-	// done is closed once the call is decided. won and err are not written after.
-	done chan struct{}
-	won  *flight // whose answer it is, or a failure's; nil: no attempt ended it
-	err  error
+	// done is closed once the call is decided. What follows it is not written after.
+	done    chan struct{}
+	won     *flight // whose answer it is, or a failure's
+	err     error
+	raised  *caller.Panic
+	unwatch func() bool // of the user's context; nil: nobody wants to hear of the end
 
-	finished sync.Once
+	finished, told sync.Once
 
 	mu      sync.Mutex
 	moved   sync.Cond // what follows has changed
@@ -63,18 +68,35 @@ func (c *client) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Cli
 
 // run makes the call. It ends with the call's decision, at the latest with its context.
 func (s *clientStream) run(d *caller.Caller) {
+	returned := false
+	defer func() {
+		if !returned {
+			s.raised = raisedBy(recover())
+			s.decide(new(flight), errRaised)
+		}
+	}()
 	f, held, err := caller.Hold(s.ctx, d, s.ask, s.attempt, s.discard)
+	returned = true
 	if f == nil {
 		f = new(flight)
 	}
 	f.held = held
-	s.mu.Lock()
-	s.decided, s.won = true, f
-	s.flights = s.flights[:0]
 	if err != nil {
-		s.err = ended(err, f.end)
-	} else if f.end == nil {
+		err = ended(err, f.end)
+	}
+	s.decide(f, err)
+}
+
+// decide makes the stream that of an attempt, or says why there is none.
+func (s *clientStream) decide(f *flight, err error) {
+	s.mu.Lock()
+	s.decided, s.won, s.err = true, f, err
+	s.flights = s.flights[:0]
+	if streams := err == nil && f.end == nil; streams {
 		s.flights = append(s.flights, f)
+		if len(s.to.finish) > 0 {
+			s.unwatch = context.AfterFunc(s.ctx, s.left)
+		}
 	}
 	s.trim()
 	s.moved.Broadcast()
@@ -82,22 +104,56 @@ func (s *clientStream) run(d *caller.Caller) {
 	close(s.done)
 	switch {
 	case err != nil:
-		s.finish(s.err)
+		s.finish(err)
 	case f.end != nil:
 		s.finish(f.end)
+	}
+}
+
+// errRaised is what a stream comes to whose attempt did not return.
+var errRaised = status.Error(codes.Internal, "an attempt at the stream panicked")
+
+// raisedBy is a panic to be raised again on the user's goroutine; nil: there was none, the
+// attempt ended its goroutine.
+func raisedBy(value any) *caller.Panic {
+	if value == nil {
+		return nil
+	}
+	if p, ok := value.(*caller.Panic); ok {
+		return p
+	}
+	return &caller.Panic{Value: value, Stack: debug.Stack()}
+}
+
+// wait returns once the call is decided. A panic of its attempts is the user's.
+func (s *clientStream) wait() {
+	<-s.done
+	if s.raised != nil {
+		panic(s.raised)
 	}
 }
 
 // finish ends the winner's context and tells of the end, once.
 func (s *clientStream) finish(err error) {
 	s.finished.Do(func() {
+		if s.unwatch != nil {
+			s.unwatch()
+		}
 		s.won.held.Release()
 		if err == io.EOF {
 			err = nil
 		}
-		s.to.tell(&s.won.heard, err)
+		s.to.hear(&s.won.heard)
+		s.over(err)
 	})
 }
+
+// left tells of the end of a stream whose user has gone and perhaps does not read it to its
+// end. What was heard is grpc's still.
+func (s *clientStream) left() { s.over(status.FromContextError(s.ctx.Err()).Err()) }
+
+// over tells that it has ended, once.
+func (s *clientStream) over(err error) { s.told.Do(func() { s.to.ended(err) }) }
 
 // SendMsg implements grpc.ClientStream. Of a stream that has ended it returns io.EOF, and
 // RecvMsg why.
@@ -183,7 +239,7 @@ func lengthOf(m any) int64 {
 
 // Header implements grpc.ClientStream. It waits until the answer begins.
 func (s *clientStream) Header() (metadata.MD, error) {
-	<-s.done
+	s.wait()
 	if s.err != nil || s.won.end != nil {
 		return nil, s.err
 	}
@@ -192,7 +248,7 @@ func (s *clientStream) Header() (metadata.MD, error) {
 
 // RecvMsg implements grpc.ClientStream.
 func (s *clientStream) RecvMsg(m any) error {
-	<-s.done
+	s.wait()
 	switch {
 	case s.err != nil:
 		return s.err
