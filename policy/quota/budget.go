@@ -22,34 +22,40 @@ type Budget struct {
 	Part int64
 	// Held is the sum over the reservations whose use is not known.
 	Held int64
-	// At is the ledger time up to which Left is worked out.
+	// At is up to when Left is worked out: by Time.Run for a bucket, by Time.Wall for
+	// a window.
 	At unit.Instant
-	// Frees is for slots: when the first of those held is expected to come free, as
-	// far as the store knows; 0 where it does not. It decides nothing, callers are
-	// told it.
+	// Frees is for slots: when, by Time.Run, the first of those held is expected to
+	// come free, as far as the store knows; 0 where it does not. It decides nothing,
+	// callers are told it.
 	Frees unit.Instant
 }
 
 // NewBudget returns the state of a limit of which nothing has been used.
-func NewBudget(l Limit, now unit.Instant) Budget {
-	return Budget{Limit: l, Left: l.Most, At: now}
+func NewBudget(l Limit, now Time) Budget {
+	return Budget{Limit: l, Left: l.Most, At: now.of(&l)}
 }
 
-// advanced returns the budget as it is at the instant. One that lies before its
-// own changes nothing.
-func (b Budget) advanced(now unit.Instant) Budget {
+// of is the clock that a limit goes by.
+func (t Time) of(l *Limit) unit.Instant {
+	if l.windowed() {
+		return t.Wall
+	}
+	return t.Run
+}
+
+// advanced returns the budget as it is then. What lies before its own instant
+// changes nothing.
+func (b Budget) advanced(t Time) Budget {
+	now := t.of(&b.Limit)
 	if now <= b.At || b.Limit.Unit == Concurrent {
 		return b
 	}
-	l := &b.Limit
-	if l.windowed() {
-		if _, next := l.Window.bounds(b.At); now >= next {
-			b.Left = l.Most
-		}
-		b.At = now
-		return b
+	if !b.Limit.windowed() {
+		b.refill(uint64(now.Sub(b.At)))
+	} else if _, next := b.Limit.Window.bounds(b.At); now >= next {
+		b.Left = b.Limit.Most
 	}
-	b.refill(uint64(now.Sub(b.At)))
 	b.At = now
 	return b
 }
@@ -77,20 +83,21 @@ func (b *Budget) refill(ns uint64) {
 	b.Part = int64(part)
 }
 
-// fits returns when so much can be taken that there is no room for, if nobody else
-// comes first; unit.Never if it is more than the limit. The budget is as of now.
-func (b *Budget) fits(want int64, now unit.Instant) unit.Instant {
+// fits returns in how long so much can be taken that there is no room for, if
+// nobody else comes first; Forever if it is more than the limit.
+func (b *Budget) fits(want int64, t Time) time.Duration {
 	l := &b.Limit
+	now := t.of(l)
 	switch {
 	case want > l.Most:
-		return unit.Never
+		return Forever
 	case l.Unit == Concurrent:
-		return max(b.Frees, now)
+		return max(b.Frees.Sub(now), 0)
 	case l.windowed():
 		_, next := l.Window.bounds(b.At)
-		return next
+		return next.Sub(now)
 	}
-	return b.At.Add(b.lasts(want - b.Left))
+	return b.At.Add(b.lasts(want - b.Left)).Sub(now)
 }
 
 // lasts is how long a bucket takes to gain n units, rounded up to a nanosecond.
@@ -110,7 +117,7 @@ func (b *Budget) lasts(n int64) time.Duration {
 // Relimit puts another limit in the place of the budget's, which applies at once:
 // what has been used of the old one has been used of the new one. The unit is the
 // same.
-func (b *Budget) Relimit(now unit.Instant, l Limit) {
+func (b *Budget) Relimit(now Time, l Limit) {
 	*b = b.advanced(now)
 	if l.Every != b.Limit.Every {
 		b.Part = 0
@@ -121,7 +128,7 @@ func (b *Budget) Relimit(now unit.Instant, l Limit) {
 
 // Lower takes over what the provider says is left, where that is less: it knows of
 // calls that we do not. What we know of and it does not is not added.
-func (b *Budget) Lower(now unit.Instant, left int64) {
+func (b *Budget) Lower(now Time, left int64) {
 	if b.Limit.Unit != Concurrent {
 		*b = b.advanced(now)
 		b.Left = min(b.Left, max(left, 0))
@@ -129,7 +136,7 @@ func (b *Budget) Lower(now unit.Instant, left int64) {
 }
 
 // Free returns what can be taken now: free slots, or what is left; never below 0.
-func (b Budget) Free(now unit.Instant) int64 {
+func (b Budget) Free(now Time) int64 {
 	if b.Limit.Unit == Concurrent {
 		return max(b.Limit.Most-b.Held, 0)
 	}

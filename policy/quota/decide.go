@@ -1,8 +1,9 @@
 package quota
 
 import (
+	"time"
+
 	"github.com/spillway-dev/spillway/policy/reason"
-	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // Verdict is what an ask is told.
@@ -12,10 +13,10 @@ type Verdict struct {
 	// Budget is the index of the one that refuses: of those without room the one
 	// that has room last. -1 if none does.
 	Budget int
-	// At is when that one has room if nobody else comes first; for slots, when the
-	// first is expected to come free, and now where nobody knows. unit.Never if it
-	// can never be.
-	At unit.Instant
+	// After is in how long that one has room if nobody else comes first; for slots,
+	// in how long the first is expected to come free, and 0 where nobody knows.
+	// Forever if it can never be.
+	After time.Duration
 }
 
 // OK reports whether the ask was granted.
@@ -23,12 +24,12 @@ func (v Verdict) OK() bool { return v.Reason == reason.None }
 
 // Never reports that the ask is larger than a limit itself: coming back changes
 // nothing, and its answer is final.
-func (v Verdict) Never() bool { return v.At == unit.Never }
+func (v Verdict) Never() bool { return v.After == Forever }
 
 // Decide takes what is asked from every budget, or from none. Amounts below 0
 // count as 0. A budget takes of the ask what its unit says, so that one list may
 // hold several of a unit: the provider's and the tenant's.
-func Decide(now unit.Instant, budgets []Budget, ask Amounts) Verdict {
+func Decide(now Time, budgets []Budget, ask Amounts) Verdict {
 	v := Verdict{Budget: -1}
 	for i := range budgets {
 		b := budgets[i].advanced(now)
@@ -36,8 +37,8 @@ func Decide(now unit.Instant, budgets []Budget, ask Amounts) Verdict {
 		if want == 0 || b.room() >= want {
 			continue
 		}
-		if at := b.fits(want, now); v.Budget < 0 || at > v.At {
-			v = Verdict{Reason: why(b.Limit.Unit, at), Budget: i, At: at}
+		if after := b.fits(want, now); v.Budget < 0 || after > v.After {
+			v = Verdict{Reason: why(b.Limit.Unit, after), Budget: i, After: after}
 		}
 	}
 	if v.Budget >= 0 {
@@ -71,9 +72,9 @@ func (b *Budget) take(n int64) {
 }
 
 // why is the reason for which a budget of that unit refuses.
-func why(u Unit, at unit.Instant) reason.Reason {
+func why(u Unit, after time.Duration) reason.Reason {
 	switch {
-	case at == unit.Never:
+	case after == Forever:
 		return reason.TooLarge
 	case u == Concurrent:
 		return reason.QuotaConcurrency

@@ -12,11 +12,14 @@ import (
 
 const second = unit.Instant(time.Second)
 
+// at is an instant by both clocks.
+func at(i unit.Instant) Time { return Time{Run: i, Wall: i} }
+
 func bucket(u Unit, burst, refill int64, every time.Duration) Budget {
-	return NewBudget(Limit{Unit: u, Most: burst, Refill: refill, Every: every}, 0)
+	return NewBudget(Limit{Unit: u, Most: burst, Refill: refill, Every: every}, Time{})
 }
 
-func slots(n int64) Budget { return NewBudget(Limit{Unit: Concurrent, Most: n}, 0) }
+func slots(n int64) Budget { return NewBudget(Limit{Unit: Concurrent, Most: n}, Time{}) }
 
 // Three budgets, each with room, exactly full, or over: granted only if every one
 // has room, whatever the others have.
@@ -34,7 +37,7 @@ func TestAllThatApplyMustHaveRoom(t *testing.T) {
 				}
 				budgets[0].Left, budgets[1].Left, budgets[2].Left = a.left, b.left, c.left
 				before := [3]Budget(budgets)
-				v := Decide(second/2, budgets, Amounts{Tokens: 1, Requests: 1, Money: 1})
+				v := Decide(at(second/2), budgets, Amounts{Tokens: 1, Requests: 1, Money: 1})
 				if v.OK() != (a.room && b.room && c.room) {
 					t.Errorf("%s, %s, %s: %v", a.name, b.name, c.name, v)
 				}
@@ -49,7 +52,7 @@ func TestAllThatApplyMustHaveRoom(t *testing.T) {
 func TestTheBudgetThatHasRoomLastIsNamed(t *testing.T) {
 	budgets := []Budget{bucket(Requests, 1, 1, time.Second), bucket(Tokens, 10, 1, time.Second), slots(1)}
 	ask := Amounts{Requests: 1, Tokens: 10, Concurrent: 1}
-	if v := Decide(0, budgets, ask); !v.OK() {
+	if v := Decide(Time{}, budgets, ask); !v.OK() {
 		t.Fatal(v)
 	}
 	budgets[2].Frees = 3 * second
@@ -59,22 +62,22 @@ func TestTheBudgetThatHasRoomLastIsNamed(t *testing.T) {
 		held int64
 		want Verdict
 	}{
-		{"tokens take ten seconds, the slot three, the request one", 0, 1, Verdict{reason.QuotaTokens, 1, 10 * second}},
-		{"the same instant for whoever asks later", 4 * second, 1, Verdict{reason.QuotaTokens, 1, 10 * second}},
-		{"then the slot alone, of which nobody knows more", 10 * second, 1, Verdict{reason.QuotaConcurrency, 2, 10 * second}},
+		{"tokens take ten seconds, the slot three, the request one", 0, 1, Verdict{reason.QuotaTokens, 1, 10 * time.Second}},
+		{"the same instant for whoever asks later", 4 * second, 1, Verdict{reason.QuotaTokens, 1, 6 * time.Second}},
+		{"then the slot alone, of which nobody knows more", 10 * second, 1, Verdict{reason.QuotaConcurrency, 2, 0}},
 		{"then none", 10 * second, 0, Verdict{Budget: -1}},
 	} {
 		b := append([]Budget(nil), budgets...)
 		b[2].Held = c.held
-		if v := Decide(c.now, b, ask); v != c.want {
+		if v := Decide(at(c.now), b, ask); v != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, v, c.want)
 		}
 	}
 }
 
 func TestMoreThanALimitItselfIsFinal(t *testing.T) {
-	for _, b := range []Budget{bucket(Tokens, 100, 1, time.Second), slots(100), NewBudget(Limit{Unit: Money, Most: 100, Window: Window{Period: Day}}, 0)} {
-		v := Decide(second, []Budget{b}, Amounts{Tokens: 101, Concurrent: 101, Money: 101})
+	for _, b := range []Budget{bucket(Tokens, 100, 1, time.Second), slots(100), NewBudget(Limit{Unit: Money, Most: 100, Window: Window{Period: Day}}, Time{})} {
+		v := Decide(at(second), []Budget{b}, Amounts{Tokens: 101, Concurrent: 101, Money: 101})
 		if !v.Never() || v.Reason != reason.TooLarge {
 			t.Errorf("%v: %+v, want what never fits", b.Limit.Unit, v)
 		}
@@ -85,7 +88,7 @@ func TestMoreThanALimitItselfIsFinal(t *testing.T) {
 func TestHostileAmounts(t *testing.T) {
 	for _, n := range []int64{-1, -1 << 63, 1<<63 - 1, MostMax + 1} {
 		b := []Budget{bucket(Tokens, 100, 1, time.Second)}
-		v := Decide(0, b, Amounts{Tokens: n})
+		v := Decide(Time{}, b, Amounts{Tokens: n})
 		if (n < 0) != v.OK() || b[0].Left != 100 {
 			t.Errorf("asked %d: %+v, left %d", n, v, b[0].Left)
 		}
@@ -96,7 +99,7 @@ func TestFractionsAreKept(t *testing.T) {
 	b := []Budget{bucket(Requests, 2, 3, 10*time.Second)}
 	granted := 0
 	for now := unit.Instant(0); now <= 1000*second; now += second / 10 {
-		if Decide(now, b, Amounts{Requests: 1}).OK() {
+		if Decide(at(now), b, Amounts{Requests: 1}).OK() {
 			granted++
 		}
 	}
@@ -119,13 +122,13 @@ func TestTheClockSteps(t *testing.T) {
 		{"a day, forward: one day's", Limit{Unit: Tokens, Most: 10, Window: Window{Period: Day}}, 8760 * time.Hour, 10},
 	} {
 		start := unit.Instant(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
-		b := []Budget{NewBudget(c.limit, start)}
-		Decide(start, b, Amounts{Tokens: 10})
-		if got := b[0].Free(start.Add(c.step)); got != c.want {
+		b := []Budget{NewBudget(c.limit, at(start))}
+		Decide(at(start), b, Amounts{Tokens: 10})
+		if got := b[0].Free(at(start.Add(c.step))); got != c.want {
 			t.Errorf("%s: %d free, want %d", c.name, got, c.want)
 		}
-		Decide(start.Add(c.step), b, Amounts{Tokens: 1})
-		if got := b[0].Free(start); c.step < 0 && got != 0 {
+		Decide(at(start.Add(c.step)), b, Amounts{Tokens: 1})
+		if got := b[0].Free(at(start)); c.step < 0 && got != 0 {
 			t.Errorf("%s and back again: %d free", c.name, got)
 		}
 	}
@@ -133,22 +136,22 @@ func TestTheClockSteps(t *testing.T) {
 
 func TestAChangedLimitHoldsAtOnceAndKeepsWhatIsUsed(t *testing.T) {
 	b := []Budget{bucket(Tokens, 100, 10, time.Second)}
-	Decide(0, b, Amounts{Tokens: 70})
-	b[0].Relimit(second, Limit{Unit: Tokens, Most: 50, Refill: 5, Every: time.Second})
+	Decide(Time{}, b, Amounts{Tokens: 70})
+	b[0].Relimit(at(second), Limit{Unit: Tokens, Most: 50, Refill: 5, Every: time.Second})
 	if got := b[0].Left; got != -10 { // 70 used, 10 come back: 60 of 50
 		t.Errorf("left %d, want -10", got)
 	}
-	if v := Decide(second, b, Amounts{Tokens: 1}); v.At != second+second*11/5 {
+	if v := Decide(at(second), b, Amounts{Tokens: 1}); v.After != 2200*time.Millisecond {
 		t.Errorf("%+v: 11 units at 5 a second", v)
 	}
-	b[0].Relimit(second, Limit{Unit: Tokens, Most: 200, Refill: 5, Every: time.Second})
+	b[0].Relimit(at(second), Limit{Unit: Tokens, Most: 200, Refill: 5, Every: time.Second})
 	if got := b[0].Left; got != 140 {
 		t.Errorf("left %d of 200 with 60 used", got)
 	}
 	s := []Budget{slots(5)}
-	Decide(0, s, Amounts{Concurrent: 5})
-	s[0].Relimit(0, Limit{Unit: Concurrent, Most: 3})
-	if s[0].Free(0) != 0 || s[0].Held != 5 {
+	Decide(Time{}, s, Amounts{Concurrent: 5})
+	s[0].Relimit(Time{}, Limit{Unit: Concurrent, Most: 3})
+	if s[0].Free(Time{}) != 0 || s[0].Held != 5 {
 		t.Errorf("%+v: who holds a slot keeps it, and nobody gets another", s[0])
 	}
 }
@@ -156,7 +159,7 @@ func TestAChangedLimitHoldsAtOnceAndKeepsWhatIsUsed(t *testing.T) {
 func TestTheProviderCorrectsDownwards(t *testing.T) {
 	b := bucket(Tokens, 100, 1, time.Second)
 	for _, c := range []struct{ says, want int64 }{{200, 100}, {40, 40}, {90, 40}, {-3, 0}} {
-		if b.Lower(0, c.says); b.Left != c.want {
+		if b.Lower(Time{}, c.says); b.Left != c.want {
 			t.Errorf("it says %d: %d left, want %d", c.says, b.Left, c.want)
 		}
 	}
@@ -171,34 +174,34 @@ func TestAgreesWithExactFractions(t *testing.T) {
 		refill := rapid.Int64Range(1, 1000).Draw(t, "refill")
 		every := rapid.Int64Range(1, 1e12).Draw(t, "every")
 		b := []Budget{bucket(Tokens, burst, refill, time.Duration(every))}
-		kept, at := big.NewRat(burst, 1), unit.Instant(0)
+		kept, asOf := big.NewRat(burst, 1), unit.Instant(0)
 		for range 50 {
-			now := at.Add(time.Duration(rapid.Int64Range(-1e6, 1e12).Draw(t, "step")))
+			now := asOf.Add(time.Duration(rapid.Int64Range(-1e6, 1e12).Draw(t, "step")))
 			want := rapid.Int64Range(0, burst).Draw(t, "want")
 			left := new(big.Rat).Set(kept) // as of now; a refusal moves nothing
-			if now > at {
-				gain := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(int64(now-at)), big.NewInt(refill)), big.NewInt(every))
+			if now > asOf {
+				gain := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(int64(now-asOf)), big.NewInt(refill)), big.NewInt(every))
 				if left.Add(left, gain); left.Cmp(big.NewRat(burst, 1)) > 0 {
 					left.SetInt64(burst)
 				}
 			}
 			fits := left.Cmp(big.NewRat(want, 1)) >= 0
 			before := b[0]
-			v := Decide(now, b, Amounts{Tokens: want})
+			v := Decide(at(now), b, Amounts{Tokens: want})
 			if v.OK() != fits {
 				t.Fatalf("at %d: %d of %s: %+v", now, want, left.FloatString(3), v)
 			}
 			if fits {
 				kept.Sub(left, big.NewRat(want, 1))
-				at = max(at, now)
+				asOf = max(asOf, now)
 				continue
 			}
 			if b[0] != before {
 				t.Fatal("a refusal has changed the budget")
 			}
 			early, exact := b[0], b[0]
-			if Decide(v.At-1, []Budget{early}, Amounts{Tokens: want}).OK() || !Decide(v.At, []Budget{exact}, Amounts{Tokens: want}).OK() {
-				t.Fatalf("told %d at %d, which is not the first instant that fits", v.At, now)
+			if Decide(at(now.Add(v.After-1)), []Budget{early}, Amounts{Tokens: want}).OK() || !Decide(at(now.Add(v.After)), []Budget{exact}, Amounts{Tokens: want}).OK() {
+				t.Fatalf("told %v at %d, which is not the first instant that fits", v.After, now)
 			}
 		}
 	})
@@ -209,7 +212,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	now := unit.Instant(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		now += second
-		Decide(now, b, Amounts{Requests: 1, Tokens: 500, Concurrent: 1})
+		Decide(at(now), b, Amounts{Requests: 1, Tokens: 500, Concurrent: 1})
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -221,6 +224,6 @@ func BenchmarkDecide(b *testing.B) {
 	now := unit.Instant(0)
 	for b.Loop() {
 		now += second / 1000
-		Decide(now, budgets, Amounts{Requests: 1, Tokens: 500, Concurrent: 1})
+		Decide(at(now), budgets, Amounts{Requests: 1, Tokens: 500, Concurrent: 1})
 	}
 }

@@ -37,9 +37,10 @@
 //
 // # Time
 //
-// An instant here is ledger time: nanoseconds since 1970 by the store's clock,
-// which is not trusted. A step back credits nothing, since a budget's own instant
-// never runs back; a step forward credits at most one burst, or one window.
+// A store has two clocks, and trusts neither ([Time]). Buckets go by one that only
+// adds up what passes: a clock that steps back credits nothing, one that steps
+// forward at most one burst. Windows go by the calendar: a step back gives none
+// twice, a step forward gives one early.
 //
 // A decision takes constant time for each budget, some nanoseconds, and allocates
 // nothing. Nothing here is safe for concurrent use; a store calls it inside its

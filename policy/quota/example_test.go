@@ -13,20 +13,20 @@ import (
 // its answer turns up.
 func Example() {
 	budgets := []quota.Budget{
-		quota.NewBudget(quota.Limit{Unit: quota.Concurrent, Most: 2}, 0),
-		quota.NewBudget(quota.Limit{Unit: quota.Tokens, Most: 1000, Refill: 1000, Every: time.Minute}, 0),
+		quota.NewBudget(quota.Limit{Unit: quota.Concurrent, Most: 2}, quota.Time{}),
+		quota.NewBudget(quota.Limit{Unit: quota.Tokens, Most: 1000, Refill: 1000, Every: time.Minute}, quota.Time{}),
 	}
 	first := quota.Reservation{Taken: quota.Amounts{quota.Concurrent: 1, quota.Tokens: 700}}
-	fmt.Println(quota.Decide(0, budgets, first.Taken).OK())
-	v := quota.Decide(0, budgets, quota.Amounts{quota.Concurrent: 1, quota.Tokens: 600})
-	fmt.Println(v.Reason, "until", v.At)
+	fmt.Println(quota.Decide(quota.Time{}, budgets, first.Taken).OK())
+	v := quota.Decide(quota.Time{}, budgets, quota.Amounts{quota.Concurrent: 1, quota.Tokens: 600})
+	fmt.Println(v.Reason, "for", v.After)
 
-	now := unit.Instant(time.Second)
+	now := quota.Time{Run: unit.Instant(time.Second)}
 	fmt.Println(first.Start(0), first.Orphan(0, now, budgets), first.State, budgets[0].Free(now), "slot free")
 	fmt.Println(first.Settle(0, now, budgets, quota.Amounts{quota.Tokens: 650}), first.State, budgets[0].Free(now), "slots free")
 	// Output:
 	// true
-	// quota_tokens until 18s
+	// quota_tokens for 18s
 	// <nil> <nil> unknown 1 slot free
 	// <nil> settled 2 slots free
 }

@@ -3,8 +3,6 @@ package quota
 import (
 	"errors"
 	"fmt"
-
-	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // State is what is known of a call.
@@ -39,8 +37,8 @@ type Reservation struct {
 	Attempt int64
 	// Taken is what Decide took.
 	Taken Amounts
-	// At is the ledger time at which it did.
-	At unit.Instant
+	// At is when it did.
+	At Time
 }
 
 // The ways in which something said of a reservation can be wrong. They change
@@ -84,7 +82,7 @@ func (r *Reservation) Lose(attempt int64) error {
 
 // Orphan reports that the owner is dead. What had not been started is released,
 // and what had is unknown at once, and never free.
-func (r *Reservation) Orphan(attempt int64, now unit.Instant, budgets []Budget) error {
+func (r *Reservation) Orphan(attempt int64, now Time, budgets []Budget) error {
 	if r.State == Reserved {
 		return r.Release(attempt, now, budgets)
 	}
@@ -92,7 +90,7 @@ func (r *Reservation) Orphan(attempt int64, now unit.Instant, budgets []Budget) 
 }
 
 // Release gives everything back: the call provably never started.
-func (r *Reservation) Release(attempt int64, now unit.Instant, budgets []Budget) error {
+func (r *Reservation) Release(attempt int64, now Time, budgets []Budget) error {
 	switch err := r.about(attempt); {
 	case err != nil:
 		return err
@@ -107,7 +105,7 @@ func (r *Reservation) Release(attempt int64, now unit.Instant, budgets []Budget)
 // Settle records what the call used, which frees its slot. It ends what was
 // unknown too: a late answer is evidence. What was used beyond the estimate is
 // charged, also below 0; what was not used is refunded where the limit says so.
-func (r *Reservation) Settle(attempt int64, now unit.Instant, budgets []Budget, used Amounts) error {
+func (r *Reservation) Settle(attempt int64, now Time, budgets []Budget, used Amounts) error {
 	switch err := r.about(attempt); {
 	case err != nil:
 		return err
@@ -121,7 +119,7 @@ func (r *Reservation) Settle(attempt int64, now unit.Instant, budgets []Budget, 
 
 // ResolveNotStarted ends what is unknown by evidence from outside, the provider's
 // own record say, that the call never ran.
-func (r *Reservation) ResolveNotStarted(attempt int64, now unit.Instant, budgets []Budget) error {
+func (r *Reservation) ResolveNotStarted(attempt int64, now Time, budgets []Budget) error {
 	switch err := r.about(attempt); {
 	case err != nil:
 		return err
@@ -146,7 +144,7 @@ func (r *Reservation) about(attempt int64) error {
 
 // giveBack ends what the budgets hold for the reservation and corrects what they
 // have spent by what was used.
-func (r *Reservation) giveBack(now unit.Instant, budgets []Budget, used Amounts, never bool) {
+func (r *Reservation) giveBack(now Time, budgets []Budget, used Amounts, never bool) {
 	for i := range budgets {
 		b := &budgets[i]
 		*b = b.advanced(now)
@@ -165,10 +163,10 @@ func (r *Reservation) giveBack(now unit.Instant, budgets []Budget, used Amounts,
 
 // renewed reports whether a new window has begun since: what was spent in an
 // earlier one is no credit in this.
-func (b *Budget) renewed(since unit.Instant) bool {
+func (b *Budget) renewed(since Time) bool {
 	if !b.Limit.windowed() {
 		return false
 	}
 	from, _ := b.Limit.Window.bounds(b.At)
-	return since < from
+	return since.Wall < from
 }

@@ -13,20 +13,20 @@ import (
 // events are all that can be said of a reservation.
 var events = []struct {
 	name string
-	do   func(r *Reservation, attempt int64, now unit.Instant, b []Budget) error
+	do   func(r *Reservation, attempt int64, now Time, b []Budget) error
 }{
-	{"start", func(r *Reservation, attempt int64, _ unit.Instant, _ []Budget) error { return r.Start(attempt) }},
-	{"lose", func(r *Reservation, attempt int64, _ unit.Instant, _ []Budget) error { return r.Lose(attempt) }},
-	{"orphan", func(r *Reservation, attempt int64, now unit.Instant, b []Budget) error {
+	{"start", func(r *Reservation, attempt int64, _ Time, _ []Budget) error { return r.Start(attempt) }},
+	{"lose", func(r *Reservation, attempt int64, _ Time, _ []Budget) error { return r.Lose(attempt) }},
+	{"orphan", func(r *Reservation, attempt int64, now Time, b []Budget) error {
 		return r.Orphan(attempt, now, b)
 	}},
-	{"release", func(r *Reservation, attempt int64, now unit.Instant, b []Budget) error {
+	{"release", func(r *Reservation, attempt int64, now Time, b []Budget) error {
 		return r.Release(attempt, now, b)
 	}},
-	{"settle", func(r *Reservation, attempt int64, now unit.Instant, b []Budget) error {
+	{"settle", func(r *Reservation, attempt int64, now Time, b []Budget) error {
 		return r.Settle(attempt, now, b, r.Taken)
 	}},
-	{"resolve", func(r *Reservation, attempt int64, now unit.Instant, b []Budget) error {
+	{"resolve", func(r *Reservation, attempt int64, now Time, b []Budget) error {
 		return r.ResolveNotStarted(attempt, now, b)
 	}},
 }
@@ -47,10 +47,10 @@ func TestWhatIsKnownOfACall(t *testing.T) {
 			budgets := []Budget{slots(1), bucket(Tokens, 100, 1, time.Hour)}
 			r := Reservation{State: state, Attempt: 3, Taken: ask}
 			if !state.Final() {
-				Decide(0, budgets, ask)
+				Decide(Time{}, budgets, ask)
 			}
 			before, was := [2]Budget(budgets), r
-			err := e.do(&r, 3, 1, budgets)
+			err := e.do(&r, 3, at(1), budgets)
 			got := ""
 			if err == nil {
 				got = r.State.String() + map[bool]string{true: " free", false: " held"}[budgets[0].Held == 0]
@@ -71,9 +71,9 @@ func TestALateWriterChangesNothing(t *testing.T) {
 	for _, e := range events {
 		b := []Budget{slots(2)}
 		r := Reservation{State: Started, Attempt: 2, Taken: Amounts{Concurrent: 1}}
-		Decide(0, b, r.Taken)
+		Decide(Time{}, b, r.Taken)
 		was := r
-		if err := e.do(&r, 1, 0, b); !errors.Is(err, ErrStale) || r != was || b[0].Held != 1 {
+		if err := e.do(&r, 1, Time{}, b); !errors.Is(err, ErrStale) || r != was || b[0].Held != 1 {
 			t.Errorf("%s of an earlier attempt: %v, %+v", e.name, err, r)
 		}
 	}
@@ -94,10 +94,10 @@ func TestWhatIsNotUsedIsGivenBackOnlyWhereTheLimitSaysSo(t *testing.T) {
 		{"whatever a provider says", false, 60, -5, 40},
 		{"whatever a provider says", false, 60, 1<<63 - 1, 100 - MostMax},
 	} {
-		b := []Budget{NewBudget(Limit{Unit: Tokens, Most: 100, Refill: 1, Every: time.Hour, Refund: c.refund}, 0)}
+		b := []Budget{NewBudget(Limit{Unit: Tokens, Most: 100, Refill: 1, Every: time.Hour, Refund: c.refund}, Time{})}
 		r := Reservation{State: Started, Taken: Amounts{Tokens: c.taken}}
-		Decide(0, b, r.Taken)
-		if err := r.Settle(0, 0, b, Amounts{Tokens: c.used}); err != nil || b[0].Left != c.left || b[0].Held != 0 {
+		Decide(Time{}, b, r.Taken)
+		if err := r.Settle(0, Time{}, b, Amounts{Tokens: c.used}); err != nil || b[0].Left != c.left || b[0].Held != 0 {
 			t.Errorf("%s: taken %d, used %d: %v, %+v, want %d left", c.name, c.taken, c.used, err, b[0], c.left)
 		}
 	}
@@ -108,11 +108,11 @@ func TestDebtsAreBounded(t *testing.T) {
 	b := []Budget{bucket(Tokens, 100, 1, time.Hour)}
 	for range 3000 {
 		r := Reservation{State: Started}
-		if err := r.Settle(0, 0, b, Amounts{Tokens: MostMax}); err != nil {
+		if err := r.Settle(0, Time{}, b, Amounts{Tokens: MostMax}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if b[0].Left != -MostMax || b[0].Free(0) != 0 {
+	if b[0].Left != -MostMax || b[0].Free(Time{}) != 0 {
 		t.Errorf("%d left", b[0].Left)
 	}
 }
@@ -131,27 +131,27 @@ func TestTheGuard(t *testing.T) {
 
 	t.Run("the request and the token budget refuse independently and say which", func(t *testing.T) {
 		b := provider()
-		if v := Decide(0, b, ask(2000)); !v.OK() {
+		if v := Decide(Time{}, b, ask(2000)); !v.OK() {
 			t.Fatal(v)
 		}
 		b[3] = bucket(Requests, 1, 1, 2*time.Second) // another tenant
-		if v := Decide(0, b, ask(500)); v.Reason != reason.QuotaTokens || v.At != second/2 {
+		if v := Decide(Time{}, b, ask(500)); v.Reason != reason.QuotaTokens || v.After != time.Second/2 {
 			t.Errorf("%+v, want the tokens in half a second", v)
 		}
-		if v := Decide(0, b, ask(0)); !v.OK() {
+		if v := Decide(Time{}, b, ask(0)); !v.OK() {
 			t.Errorf("%+v: it needs no tokens", v)
 		}
 		b[3] = bucket(Requests, 1, 1, 2*time.Second) // a third
 		b[2].Held = 0
-		if v := Decide(0, b, ask(0)); v.Reason != reason.QuotaRequests || v.Budget != 0 || v.At != second {
+		if v := Decide(Time{}, b, ask(0)); v.Reason != reason.QuotaRequests || v.Budget != 0 || v.After != time.Second {
 			t.Errorf("%+v, want the provider's requests in a second", v)
 		}
 	})
 	t.Run("a finished call frees its slot and gets no credits back", func(t *testing.T) {
 		b := provider()
 		r := Reservation{Taken: ask(1500)}
-		Decide(0, b, r.Taken)
-		if err := errors.Join(r.Start(0), r.Settle(0, 0, b, Amounts{Requests: 1, Tokens: 100})); err != nil {
+		Decide(Time{}, b, r.Taken)
+		if err := errors.Join(r.Start(0), r.Settle(0, Time{}, b, Amounts{Requests: 1, Tokens: 100})); err != nil {
 			t.Fatal(err)
 		}
 		if b[2].Held != 0 || b[1].Left != 500 || b[0].Left != 1 {
@@ -161,19 +161,19 @@ func TestTheGuard(t *testing.T) {
 	t.Run("the same rule after the start marker would free a slot whose call may be running", func(t *testing.T) {
 		b := provider()
 		before, after := Reservation{Taken: ask(1)}, Reservation{Taken: ask(1)}
-		Decide(0, b, before.Taken)
+		Decide(Time{}, b, before.Taken)
 		b[3] = bucket(Requests, 1, 1, 2*time.Second)
-		Decide(0, b, after.Taken)
+		Decide(Time{}, b, after.Taken)
 		if err := after.Start(0); err != nil {
 			t.Fatal(err)
 		}
-		if err := before.Orphan(0, 0, b); err != nil || b[2].Held != 1 {
+		if err := before.Orphan(0, Time{}, b); err != nil || b[2].Held != 1 {
 			t.Errorf("lost before its start marker: %v, %d slots held, want its own back", err, b[2].Held)
 		}
-		if err := after.Orphan(0, 0, b); err != nil || after.State != Unknown || b[2].Held != 1 {
+		if err := after.Orphan(0, Time{}, b); err != nil || after.State != Unknown || b[2].Held != 1 {
 			t.Errorf("lost after it: %v, %v, %d slots held, want it kept", err, after.State, b[2].Held)
 		}
-		if err := after.Release(0, unit.Instant(time.Hour), b); !errors.Is(err, ErrStarted) {
+		if err := after.Release(0, at(unit.Instant(time.Hour)), b); !errors.Is(err, ErrStarted) {
 			t.Errorf("an hour later it is released: %v", err)
 		}
 	})
@@ -186,13 +186,13 @@ func TestCountersAreTheSumOfTheReservations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		refund := rapid.Bool().Draw(t, "refund")
 		n := rapid.Int64Range(1, 5).Draw(t, "slots")
-		b := []Budget{slots(n), NewBudget(Limit{Unit: Tokens, Most: 1e6, Window: Window{Period: Month}, Refund: refund}, 0)}
+		b := []Budget{slots(n), NewBudget(Limit{Unit: Tokens, Most: 1e6, Window: Window{Period: Month}, Refund: refund}, Time{})}
 		var all []*Reservation
 		spent := int64(0)
 		for range 200 {
 			if len(all) == 0 || rapid.Bool().Draw(t, "new") {
 				ask := Amounts{Concurrent: 1, Tokens: rapid.Int64Range(0, 1e5).Draw(t, "tokens")}
-				if v := Decide(0, b, ask); v.OK() {
+				if v := Decide(Time{}, b, ask); v.OK() {
 					all = append(all, &Reservation{Attempt: int64(len(all)), Taken: ask})
 					spent += ask[Tokens]
 				}
@@ -202,12 +202,12 @@ func TestCountersAreTheSumOfTheReservations(t *testing.T) {
 				r := all[i]
 				if e.name == "settle" {
 					used := rapid.Int64Range(0, 2e5).Draw(t, "used")
-					if r.Settle(int64(i), 0, b, Amounts{Tokens: used}) == nil {
+					if r.Settle(int64(i), Time{}, b, Amounts{Tokens: used}) == nil {
 						if more := used - r.Taken[Tokens]; more > 0 || refund {
 							spent += more
 						}
 					}
-				} else if e.do(r, int64(i), 0, b) == nil && r.State == Released {
+				} else if e.do(r, int64(i), Time{}, b) == nil && r.State == Released {
 					spent -= r.Taken[Tokens]
 				}
 			}

@@ -71,27 +71,53 @@ func TestWindowsLeaveNoGap(t *testing.T) {
 func TestAWindowIsWholeAtItsBeginning(t *testing.T) {
 	noon := unit.Instant(time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC).UnixNano())
 	midnight := unit.Instant(time.Date(2026, 5, 11, 0, 0, 0, 0, time.UTC).UnixNano())
-	b := []Budget{NewBudget(Limit{Unit: Money, Most: 100, Window: Window{Period: Day}, Refund: true}, noon)}
-	first := Reservation{Taken: Amounts{Money: 80}, At: noon}
-	if v := Decide(noon, b, first.Taken); !v.OK() {
+	b := []Budget{NewBudget(Limit{Unit: Money, Most: 100, Window: Window{Period: Day}, Refund: true}, at(noon))}
+	first := Reservation{Taken: Amounts{Money: 80}, At: at(noon)}
+	if v := Decide(at(noon), b, first.Taken); !v.OK() {
 		t.Fatal(v)
 	}
-	v := Decide(noon+1, b, Amounts{Money: 30})
-	if v.OK() || v.At != midnight {
+	v := Decide(at(noon+1), b, Amounts{Money: 30})
+	if v.OK() || v.After != midnight.Sub(noon+1) {
 		t.Fatalf("%+v, want a refusal until midnight", v)
 	}
-	if Decide(midnight-1, b, Amounts{Money: 30}).OK() || !Decide(midnight, b, Amounts{Money: 30}).OK() {
+	if Decide(at(midnight-1), b, Amounts{Money: 30}).OK() || !Decide(at(midnight), b, Amounts{Money: 30}).OK() {
 		t.Fatal("not at midnight")
 	}
 	// What was taken yesterday and not used is no credit today; what was used beyond
 	// it is owed.
 	first.State = Started
 	again := first
-	at := append([]Budget(nil), b...)
-	if err := first.Settle(0, midnight, b, Amounts{Money: 10}); err != nil || b[0].Left != 70 {
+	same := append([]Budget(nil), b...)
+	if err := first.Settle(0, at(midnight), b, Amounts{Money: 10}); err != nil || b[0].Left != 70 {
 		t.Errorf("%v, %d left, want 70", err, b[0].Left)
 	}
-	if err := again.Settle(0, midnight, at, Amounts{Money: 95}); err != nil || at[0].Left != 55 {
-		t.Errorf("%v, %d left, want 55", err, at[0].Left)
+	if err := again.Settle(0, at(midnight), same, Amounts{Money: 95}); err != nil || same[0].Left != 55 {
+		t.Errorf("%v, %d left, want 55", err, same[0].Left)
+	}
+}
+
+func TestEachLimitGoesByItsOwnClock(t *testing.T) {
+	day := unit.Instant(24 * time.Hour)
+	fresh := func() []Budget {
+		b := []Budget{
+			NewBudget(Limit{Unit: Tokens, Most: 10, Refill: 10, Every: time.Hour}, Time{}),
+			NewBudget(Limit{Unit: Money, Most: 10, Window: Window{Period: Day}}, Time{}),
+		}
+		Decide(Time{}, b, Amounts{Tokens: 10, Money: 10})
+		return b
+	}
+	for _, c := range []struct {
+		name          string
+		then          Time
+		bucket, today int64
+	}{
+		{"a day has passed", Time{Run: day, Wall: day}, 10, 10},
+		{"a clock was put forward", Time{Wall: day}, 0, 10},
+		{"a clock was put back while a day passed", Time{Run: day, Wall: -day}, 10, 0},
+	} {
+		b := fresh()
+		if got, today := b[0].Free(c.then), b[1].Free(c.then); got != c.bucket || today != c.today {
+			t.Errorf("%s: %d and %d free, want %d and %d", c.name, got, today, c.bucket, c.today)
+		}
 	}
 }
