@@ -5,8 +5,8 @@ import "time"
 // Config is what is known of an upstream's copies and when one is left out.
 // The zero value takes every default.
 type Config struct {
-	// Slots is how many requests all copies together can work on at once, in
-	// equal parts, rounded up; 0: not known.
+	// Slots is how many requests all copies together can work on at once, each in
+	// the part that falls to its weight, rounded up; 0: not known.
 	Slots int
 	// Connections caps what a single copy is given at once; 0: no cap.
 	Connections int
@@ -25,7 +25,8 @@ type Config struct {
 	// For is how long a first ejection lasts; the n-th in short order lasts n times as
 	// long, up to TimesMax. Zero or less: ForDefault.
 	For time.Duration
-	// AtMost is the percentage of copies that may be out at the same time, 1 to 100.
+	// AtMost is the percentage of copies that may be out at the same time, 1 to 100,
+	// each counted as one whatever its weight; those of none are not counted.
 	// Zero or less: AtMostDefault.
 	AtMost int
 

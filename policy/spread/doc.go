@@ -10,12 +10,15 @@
 //
 // # Whose turn
 //
-// The least loaded of the copies that are in and not saturated; among equals
-// the next in turn. Load is what a copy has in flight. What failed or was turned
+// The least loaded of the copies that are in and not saturated, for its weight
+// ([Spread.Weigh]); among equals the next in turn, or where weights differ the one that
+// has had the fewest turns for its own. So weights hold when little is in flight as
+// well as when much is. Load is what a copy has in flight. What failed or was turned
 // away by it within the last second or so counts as load too: a copy that fails
 // fast has little in flight, and would else draw all the traffic. If all are
 // saturated the least loaded is taken all the same, for what may run is the
-// gate's to decide, and it has decided.
+// gate's to decide, and it has decided. A copy is saturated at the part of
+// Config.Slots that falls to its weight; one of weight 0 rests.
 //
 // # Who is left out
 //

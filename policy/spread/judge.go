@@ -124,7 +124,7 @@ func (s *Spread) Checked(now unit.Instant, c Copy, healthy bool) {
 func (s *Spread) settle(now unit.Instant, c Copy) {
 	k := &s.copies[c]
 	at := slices.Index(s.bad, c)
-	switch bad := k.ejected || k.down; {
+	switch bad := (k.ejected || k.down) && k.weight > 0; {
 	case bad && at < 0:
 		k.badSince = now
 		s.bad = append(s.bad, c)
@@ -148,7 +148,7 @@ func (s *Spread) forgive(c Copy) {
 // arrange says of every copy whether it is out: of the bad the first, as many
 // as the floor allows, and none if all are bad.
 func (s *Spread) arrange() {
-	out := min(len(s.bad), s.count*s.cfg.AtMost/100)
+	out := min(len(s.bad), s.open*s.cfg.AtMost/100)
 	if s.Panic() {
 		out = 0
 	}

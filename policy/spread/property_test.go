@@ -22,6 +22,15 @@ func TestAnyHistory(t *testing.T) {
 		now := unit.Instant(0)
 		flying := map[spread.Copy]int{}
 		live := map[spread.Copy]bool{}
+		weight := map[spread.Copy]int{}
+		open := func() (n int) { // those with a weight
+			for c := range live {
+				if weight[c] > 0 {
+					n++
+				}
+			}
+			return n
+		}
 		some := func(t *rapid.T) (spread.Copy, bool) {
 			all := []spread.Copy{}
 			for c := range spread.Copy(spread.CopiesMax) {
@@ -44,7 +53,13 @@ func TestAnyHistory(t *testing.T) {
 					if !ok || live[c] || flying[c] > 0 {
 						t.Fatalf("added as %d, %v", c, ok)
 					}
-					live[c] = true
+					live[c], weight[c] = true, 1
+				}
+			},
+			"weigh": func(t *rapid.T) {
+				if c, ok := some(t); ok && live[c] {
+					weight[c] = rapid.SampledFrom([]int{0, 0, 1, 2, 7, spread.WeightMax}).Draw(t, "weight")
+					s.Weigh(now, c, weight[c])
 				}
 			},
 			"drain": func(t *rapid.T) {
@@ -56,17 +71,23 @@ func TestAnyHistory(t *testing.T) {
 				}
 			},
 			"take": func(t *rapid.T) {
-				out := map[spread.Copy]bool{}
+				before, room := map[spread.Copy]spread.State{}, false
 				for c := range live {
-					out[c] = s.State(now, c).Out
+					st := s.State(now, c)
+					before[c] = st
+					room = room || !st.Out && st.Weight > 0 && (st.Slots == 0 || st.InFlight < st.Slots)
 				}
 				c, ok := s.Take(now, spread.None)
-				if ok != (len(live) > 0) {
-					t.Fatalf("taken %v of %d", ok, len(live))
+				if ok != (open() > 0) {
+					t.Fatalf("taken %v of %d", ok, open())
 				}
 				if ok {
-					if out[c] || !live[c] {
-						t.Fatalf("copy %d is out or draining", c)
+					st, known := before[c]
+					if !known || st.Out || weight[c] == 0 {
+						t.Fatalf("copy %d is out, resting or draining: %+v", c, st)
+					}
+					if room && st.Slots > 0 && st.InFlight >= st.Slots {
+						t.Fatalf("copy %d has all its slots, another has not: %+v", c, st)
 					}
 					flying[c]++
 				}
@@ -87,18 +108,22 @@ func TestAnyHistory(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				out := 0
+				out, slots := 0, 0
 				for c := range live {
 					st := s.State(now, c)
-					if st.InFlight != flying[c] || st.Part < 0 || st.Part > 100 {
-						t.Fatalf("copy %d: %+v, %d in flight", c, st, flying[c])
+					if st.InFlight != flying[c] || st.Part < 0 || st.Part > 100 || st.Weight != weight[c] {
+						t.Fatalf("copy %d: %+v, %d in flight, weight %d", c, st, flying[c], weight[c])
 					}
 					if st.Out {
 						out++
 					}
+					if st.Out && st.Weight == 0 {
+						t.Fatalf("copy %d rests and is counted among those that are out", c)
+					}
+					slots += st.Slots
 				}
-				if s.Copies() != len(live) || out*100 > len(live)*cfg.AtMost || len(live) > 0 && out == len(live) {
-					t.Fatalf("%d of %d out, at most %d %%", out, len(live), cfg.AtMost)
+				if n := open(); s.Copies() != len(live) || out*100 > n*cfg.AtMost || n > 0 && out == n || n > 0 && slots < cfg.Slots {
+					t.Fatalf("%d of %d out, at most %d %%; %d slots of %d", out, n, cfg.AtMost, slots, cfg.Slots)
 				}
 			},
 		})

@@ -16,14 +16,17 @@ const None Copy = -1
 
 // Spread is the copies of one upstream. Create it with New.
 type Spread struct {
-	cfg    Config
-	copies []one  // by Copy; those not used are blank
-	bad    []Copy // in the order in which they turned bad
-	count  int    // in use and not draining
-	turn   int    // where the next round of equals begins
-	wake   unit.Instant
-	moves  int64         // copies that went out or came back
-	usual  estimate.Mean // time of answered calls, of all copies
+	cfg     Config
+	copies  []one  // by Copy; those not used are blank
+	bad     []Copy // in the order in which they turned bad
+	count   int    // in use and not draining
+	open    int    // of these, those with a weight
+	weights int    // of these, together
+	uneven  bool   // not all of these weights are the same
+	turn    int    // where the next round of equals begins
+	wake    unit.Instant
+	moves   int64         // copies that went out or came back
+	usual   estimate.Mean // time of answered calls, of all copies
 }
 
 // one is a copy.
@@ -31,6 +34,11 @@ type one struct {
 	used, draining bool
 	out            bool // gets no turns, for it is bad; arrange keeps it
 	flying         int  // given to it and not ended
+	weight         int
+	most           int          // it is given before it counts as saturated
+	turns          int          // weights earned towards its next turn; all zero if weights are even
+	rested         unit.Instant // since when it has had no weight
+	seen           sight        // by the Take that looked last
 
 	row, good int // failures and answers in a row
 	recent    share
@@ -62,10 +70,11 @@ func New(cfg Config, seed uint64) *Spread {
 // and what is out stays out for as long as it was told.
 func (s *Spread) Reconfigure(cfg Config) {
 	s.cfg = cfg.withDefaults()
+	s.deal()
 	s.arrange()
 }
 
-// Add takes a copy in, or reports that there are CopiesMax already. A fresh one
+// Add takes a copy of weight 1 in, or reports that there are CopiesMax already. A fresh one
 // starts slowly, as one that was out for Config.For.
 func (s *Spread) Add(now unit.Instant, fresh bool) (Copy, bool) {
 	if s.count >= CopiesMax {
@@ -77,11 +86,14 @@ func (s *Spread) Add(now unit.Instant, fresh bool) (Copy, bool) {
 		s.copies = append(s.copies, one{})
 		s.bad = slices.Grow(s.bad, len(s.copies)-len(s.bad))
 	}
-	s.copies[i] = one{used: true, back: now, until: unit.Never}
+	s.copies[i] = one{used: true, weight: 1, back: now, until: unit.Never}
 	if fresh {
 		s.copies[i].startSlowly(now, s.cfg.For)
 	}
 	s.count++
+	s.open++
+	s.weights++
+	s.deal()
 	s.arrange()
 	return Copy(i), true
 }
@@ -91,8 +103,13 @@ func (s *Spread) Add(now unit.Instant, fresh bool) (Copy, bool) {
 func (s *Spread) Drain(c Copy) (gone bool) {
 	k := &s.copies[c]
 	if !k.draining {
+		if !k.resting() {
+			s.open--
+		}
 		k.draining = true
 		s.count--
+		s.weights -= k.weight
+		s.deal()
 		s.forgive(c)
 		s.arrange()
 	}

@@ -11,6 +11,8 @@ type State struct {
 	// InFlight is what it was given and has not ended; Slots how much it is
 	// given before it counts as saturated, 0 without limit.
 	InFlight, Slots int
+	// Weight is how much of the load it gets beside the others; 0: nothing new.
+	Weight int
 	// Out reports whether it gets no turns. A bad copy that is not Out is used
 	// because of the floor, or because all are bad.
 	Out bool
@@ -34,11 +36,11 @@ func (s *Spread) State(now unit.Instant, c Copy) State {
 	}
 	k := &s.copies[c]
 	st := State{
-		InFlight: k.flying, Out: k.out, Draining: k.draining,
+		InFlight: k.flying, Weight: k.weight, Out: k.out, Draining: k.draining,
 		Ejected: k.ejected, Unhealthy: k.down, Times: k.times, Part: 100,
 	}
 	if s.cfg.Slots > 0 || s.cfg.Connections > 0 {
-		st.Slots = s.limit()
+		st.Slots = k.most
 	}
 	if k.ejected {
 		st.Left = k.until.Sub(now)
@@ -50,4 +52,4 @@ func (s *Spread) State(now unit.Instant, c Copy) State {
 }
 
 // Panic reports whether copies are used because all are bad.
-func (s *Spread) Panic() bool { return s.count > 0 && len(s.bad) >= s.count }
+func (s *Spread) Panic() bool { return s.open > 0 && len(s.bad) >= s.open }

@@ -26,31 +26,36 @@ const (
 	unready   // starting slowly, and not its turn
 	saturated // it has all it can work on
 	avoided   // the caller would rather have another
-	unfit
 )
 
 // Take returns the copy that a request goes to, which is in flight there from
 // now on, until Done. It is another than avoid if there is another; ok is
-// false if there is no copy at all.
+// false if there is no copy of any weight.
 func (s *Spread) Take(now unit.Instant, avoid Copy) (c Copy, ok bool) {
 	if now >= s.wake {
 		s.readmit(now)
 	}
-	best, grade, least := None, unfit, 0
+	var all sum   // stays nothing where all weights are the same
+	if s.uneven { // else the least loaded has the least of its part
+		all = s.lookAtAll(now, avoid)
+	}
 	n := len(s.copies)
-	limit := s.limit()
-	for i, at := 0, s.turn; i < n; i, at = i+1, at+1 {
-		at %= n
+	best := None
+	for i, at := 0, s.turn%max(n, 1); i < n; i, at = i+1, at+1 {
+		if at == n {
+			at = 0
+		}
 		k := &s.copies[at]
-		if !k.used || k.draining || k.out {
+		if !k.candidate() {
 			continue
 		}
-		g := s.grade(now, k, limit)
-		if Copy(at) == avoid {
-			g = avoided
+		if s.uneven {
+			k.earn(all)
+		} else {
+			s.look(now, Copy(at), avoid)
 		}
-		if load := k.load(now); g < grade || g == grade && load < least {
-			best, grade, least = Copy(at), g, load
+		if best == None || k.before(&s.copies[best]) {
+			best = Copy(at)
 		}
 	}
 	if best == None {
@@ -59,22 +64,47 @@ func (s *Spread) Take(now unit.Instant, avoid Copy) (c Copy, ok bool) {
 	k := &s.copies[best]
 	k.flying++
 	k.credit = 0
+	k.turns -= all.weight
 	s.turn = (int(best) + 1) % n
 	return best, true
 }
 
+// look notes what a copy is to a request of this instant.
+func (s *Spread) look(now unit.Instant, c, avoid Copy) {
+	k := &s.copies[c]
+	k.seen = sight{grade: s.grade(now, k), load: k.load(now)}
+	if c == avoid {
+		k.seen.grade = avoided
+	}
+}
+
+// lookAtAll looks at each candidate, and returns what all of them have.
+func (s *Spread) lookAtAll(now unit.Instant, avoid Copy) (all sum) {
+	for i := range s.copies {
+		if k := &s.copies[i]; k.candidate() {
+			s.look(now, Copy(i), avoid)
+			all.load += k.seen.load
+			all.weight += k.weight
+		}
+	}
+	return all
+}
+
+// candidate reports whether the copy may be given a request at all.
+func (k *one) candidate() bool { return k.used && !k.resting() && !k.out }
+
 // grade says what the copy is to a request, and counts the turn if it starts
 // slowly.
-func (s *Spread) grade(now unit.Instant, k *one, limit int) int {
+func (s *Spread) grade(now unit.Instant, k *one) int {
 	ramping := false
 	if k.ramp > 0 {
 		if part := k.part(now); part < partsOfOne {
-			k.credit = min(k.credit+max(part/s.count, 1), partsOfOne)
+			k.credit = min(k.credit+max(part*k.weight/s.weights, 1), partsOfOne)
 			ramping = k.credit < partsOfOne
 		}
 	}
 	switch {
-	case k.flying >= limit:
+	case k.flying >= k.most:
 		return saturated
 	case ramping:
 		return unready
@@ -95,19 +125,6 @@ func (k *one) part(now unit.Instant) int {
 
 func (k *one) startSlowly(now unit.Instant, away time.Duration) {
 	k.back, k.ramp, k.credit = now, min(max(away, RampMin), RampMax), 0
-}
-
-// limit returns how much a copy is given before it counts as saturated.
-func (s *Spread) limit() int {
-	const unlimited = 1 << 30
-	limit := unlimited
-	if s.cfg.Slots > 0 && s.count > 0 {
-		limit = (s.cfg.Slots + s.count - 1) / s.count
-	}
-	if s.cfg.Connections > 0 {
-		limit = min(limit, s.cfg.Connections)
-	}
-	return limit
 }
 
 // load is what the copy works on, and what soured lately.
