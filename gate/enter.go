@@ -77,7 +77,8 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 	ask := &g.ask
 	ask.Class = r.Class
 	ask.Tenant = r.Tenant
-	ask.Session = r.Session
+	ask.Session, ask.Stretch = r.Session, r.Stretch
+	ask.Gap, ask.Kept = r.Gap, r.Kept
 	ask.Importance = r.Importance
 	ask.Retry, ask.Client, ask.Refuse = r.Retry, r.Client, r.Refuse
 	ask.Deadline = due

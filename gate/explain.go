@@ -31,6 +31,7 @@ func (g *Gate) explain(ctx context.Context, now unit.Instant, r *Request, v boun
 	ask := boundary.Request{
 		Class: r.Class, Tenant: r.Tenant, Importance: r.Importance, Retry: r.Retry, Client: r.Client, Refuse: r.Refuse,
 		Deadline: g.deadline(ctx, now, r.Timeout), Bytes: r.Bytes,
+		Session: r.Session, Stretch: r.Stretch, Gap: r.Gap, Kept: r.Kept,
 	}
 	g.machine.Explain(now, &ask, v, &g.asked)
 	g.tellCase(r.ID, &g.asked)

@@ -7,6 +7,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -22,6 +23,11 @@ type (
 	Pool = pool.Config
 	// Tenants says how tenants share a pool.
 	Tenants = pool.TenantConfig
+	// Shed says how a class sheds: who is refused for shed_for_load, before anybody
+	// waits, as far as not all can be served.
+	Shed = shed.Rule
+	// Gap is how much worse a cheaper answer is than the work's own, in millionths.
+	Gap = shed.Gap
 )
 
 // Request is what the caller knows of the work. The zero value is a request of
@@ -35,6 +41,14 @@ type Request struct {
 	// Session is whose experience must not flicker, as a key; see SessionKey. 0
 	// where sessions are not told apart.
 	Session uint64
+	// Stretch tells one part of the session, a sentence or a conversation, from the
+	// next, as a key: in a class that sheds a session is moved where a new one
+	// begins. 0: it has no parts.
+	Stretch uint64
+	// Gap is how much worse a cheaper answer is for this request, and Kept whether
+	// the work's own result for it is kept from before; see Class.Shed.
+	Gap  Gap
+	Kept bool
 	// Importance orders requests within the class, 0 the most important.
 	Importance int
 	// Retry is whether the caller has tried before.
