@@ -22,6 +22,9 @@ type Budget struct {
 	Part int64
 	// Held is the sum over the reservations whose use is not known.
 	Held int64
+	// Spent is all that was ever taken, as corrected since: what an audit adds up
+	// from the reservations.
+	Spent int64
 	// At is up to when Left is worked out: by Time.Run for a bucket, by Time.Wall for
 	// a window.
 	At unit.Instant

@@ -68,6 +68,7 @@ func (b *Budget) take(n int64) {
 	b.Held += n
 	if b.Limit.Unit != Concurrent {
 		b.Left -= n
+		b.Spent += n
 	}
 }
 

@@ -158,6 +158,7 @@ func (r *Reservation) giveBack(now Time, budgets []Budget, used Amounts, never b
 			continue
 		}
 		b.Left = min(max(b.Left+spare, -MostMax), b.Limit.Most)
+		b.Spent -= spare
 	}
 }
 

@@ -218,9 +218,9 @@ func TestCountersAreTheSumOfTheReservations(t *testing.T) {
 					tokens += r.Taken[Tokens]
 				}
 			}
-			if b[0].Held != held || held > n || b[1].Held != tokens || b[1].Left != 1e6-spent {
-				t.Fatalf("%d of %d slots held by %d calls; %d tokens held, want %d; %d left, want %d",
-					b[0].Held, n, held, b[1].Held, tokens, b[1].Left, 1e6-spent)
+			if b[0].Held != held || held > n || b[1].Held != tokens || b[1].Left != 1e6-spent || b[1].Spent != spent {
+				t.Fatalf("%d of %d slots held by %d calls; %d tokens held, want %d; %d left, want %d; %d spent",
+					b[0].Held, n, held, b[1].Held, tokens, b[1].Left, 1e6-spent, b[1].Spent)
 			}
 		}
 	})
