@@ -56,6 +56,12 @@ type ClassState struct {
 	Operator            OperatorMode  // what it is switched to by hand
 	OperatorLeft        time.Duration // for how long still; 0 if it is not
 	Shed                *shed.State   // what its law found; nil where it does not shed
+	// IdleWhileRefusing is how long slots of the resource were idle that the class
+	// might not use while it held all that it might and let wait, or refused, for
+	// want of one: in slots x time, so two idle slots for a second are two seconds.
+	// It is the policy's account: of a class in shadow, what would have been. It stops
+	// growing at 292 years.
+	IdleWhileRefusing time.Duration
 
 	// Mode is which decisions are carried out. Where they are not all, or were
 	// not once, Shadow is what the policy made of all that it was asked about;
@@ -89,6 +95,8 @@ func (m *Machine) Class(i int) ClassState {
 		ServiceTime:  c.ServiceTime(),
 		Tenants:      c.Len(),
 		Removed:      c.closed,
+
+		IdleWhileRefusing: m.idledWhileShort(c),
 	}
 	if o := c.byHand; o.on(m.now) {
 		s.Operator, s.OperatorLeft = o.Mode, o.Until.Sub(m.now)
@@ -242,6 +250,7 @@ func (m *Machine) Check() error {
 	if m.shadow != nil {
 		errs = append(errs, m.shadow.check())
 	}
+	errs = append(errs, m.checkShort())
 	if used != m.used || waiting != m.waiting {
 		fault("classes use %d slots and hold %d waiters, the resource counts %d and %d", used, waiting, m.used, m.waiting)
 	}

@@ -127,6 +127,7 @@ func (m *Machine) block(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	it := m.enrol(now, c, t, r, deadline)
 	c.Hold(it)
 	m.count(it, pool.Waiting, +1)
+	m.weigh(c)
 	m.due.Set(&it.Due, min(deadline, now.Add(c.Config().BlockFor)))
 	c.Settle(t)
 	return Verdict{Decision: Decision{Kind: Wait}, Ticket: Ticket(it.Ticket), Deadline: deadline}
@@ -139,6 +140,7 @@ func (m *Machine) enter(it *pool.Item) {
 	c.Enter(it)
 	m.waiting++
 	m.count(it, pool.Waiting, +1)
+	m.weigh(c)
 	m.due.Set(&it.Due, c.OverAge(it))
 	c.Settle(it.Tenant)
 }
@@ -163,6 +165,7 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 
 // refuse answers a request that ends here.
 func (m *Machine) refuse(now unit.Instant, c *class, t *pool.Tenant, why reason.Reason) Verdict {
+	m.wanted(c, why)
 	return Verdict{Decision: Decision{Refuse, why}, RetryAfter: m.turnAway(now, c, t, why)}
 }
 

@@ -17,12 +17,22 @@ func (m *Machine) take(c *class) {
 	if !c.TryTake() && !c.TryBorrow() {
 		m.bug("class %s took a slot beyond what it may have", c.Name)
 	}
+	if m.short > 0 {
+		m.accrue()
+	}
 	m.used++
+	c.turned = false
 }
 
 func (m *Machine) give(c *class) {
+	if m.short > 0 {
+		m.accrue()
+	}
 	c.Give()
 	m.used--
+	if c.short {
+		m.weigh(c)
+	}
 }
 
 // start turns an item that has been given a slot into a running one.
@@ -61,6 +71,7 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 		m.waiting--
 		m.count(it, pool.Waiting, -1)
 		m.start(now, it)
+		m.weigh(c)
 		out.add(Effect{Kind: Run, Ticket: Ticket(it.Ticket), Class: it.Class})
 		m.admitBlocked(c, out)
 	}

@@ -182,6 +182,7 @@ func (m *Machine) withdraw(it *pool.Item) {
 	}
 	c.Remove(it)
 	m.count(it, pool.Waiting, -1)
+	m.weigh(c)
 	m.forget(it)
 	c.Settle(t)
 	if c.ebbs() {

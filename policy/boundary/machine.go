@@ -40,12 +40,17 @@ type Machine struct {
 
 	strict bool
 	bugs   int64
+
+	short   int          // how many classes are short of slots; see idle.go
+	idled   uint64       // idle slots x ns while any was
+	idledTo unit.Instant // up to when
 }
 
 // class is a pool with the rules of its boundary and its account.
 type class struct {
 	*pool.Pool
 	Class
+	shortage
 	sole     *pool.Tenant // the tenant ""
 	rule     pool.WhenFull
 	index    int
@@ -98,6 +103,8 @@ func (c *class) ebbs() bool { return c.closed || c.Mode.Kind == Off }
 func (m *Machine) retire(c *class) {
 	if c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
 		c.Resize(0, 0)
+		c.turned = false
+		m.weigh(c)
 		m.relimit()
 	}
 }
@@ -113,6 +120,7 @@ func (m *Machine) relimit() {
 			sum = max(sum, c.Most())
 		}
 	}
+	m.accrue() // under the limit that it had
 	m.limit = limit.Fixed(sum).Limit()
 }
 

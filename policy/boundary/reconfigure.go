@@ -63,6 +63,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	for _, c := range m.classes {
 		m.admitBlocked(c, out)
 	}
+	m.weighAll()
 	m.dispatch(now, out)
 	return nil
 }

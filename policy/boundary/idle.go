@@ -1,0 +1,115 @@
+package boundary
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// Idle while refusing is what keeping slots apart costs. A class is short when it
+// holds all the slots that it may, borrowed ones included, and somebody of it waits
+// or is blocked, or was refused for want of a slot since it last started anybody.
+// Every slot of its resource that is idle meanwhile is one that it may not use, and
+// how long it is so adds up: in slots times time. A class that does not hold all
+// that it may is not short, whatever it refuses.
+//
+// The sums are kept as the differences of one integral, which moves only while some
+// class is short: when none is, a start or an end pays for it with a comparison.
+
+// shortage is what is kept of it for a class.
+type shortage struct {
+	turned    bool // it has refused for want of a slot since it last started anybody
+	short     bool
+	shortFrom uint64 // Machine.idled when it last became short
+	idled     uint64 // idle slots x ns while it was, up to then
+}
+
+// wanted notes that the class refused a request for want of a slot, if it did.
+func (m *Machine) wanted(c *class, why reason.Reason) {
+	switch why {
+	case reason.Draining, reason.Expired, reason.Operator:
+		return // however many slots it had
+	}
+	c.turned = true
+	m.weigh(c)
+}
+
+// lacks reports whether somebody of the class wants a slot, and it may have no more.
+func (c *class) lacks() bool {
+	return c.Used() >= c.Most() && (c.turned || c.Waiting()+c.Blocked() > 0)
+}
+
+// weigh finds out whether the class is short. It follows whatever changes who waits,
+// what the class holds, or what it may.
+func (m *Machine) weigh(c *class) {
+	short := c.lacks()
+	switch {
+	case short == c.short:
+		return
+	case short:
+		m.accrue()
+		m.short++
+		c.shortFrom = m.idled
+	default:
+		m.accrue()
+		m.short--
+		c.idled += m.idled - c.shortFrom
+	}
+	c.short = short
+}
+
+// weighAll does it for every class, after their slots have changed.
+func (m *Machine) weighAll() {
+	for _, c := range m.classes {
+		c.turned = c.turned && !c.closed
+		m.weigh(c)
+	}
+}
+
+// accrue brings the integral up to now. It comes before a change of what is held,
+// or of the limit.
+func (m *Machine) accrue() {
+	if m.short > 0 && m.used < m.limit {
+		m.idled += uint64(m.now-m.idledTo) * uint64(m.limit-m.used)
+	}
+	m.idledTo = m.now
+}
+
+// idledWhileShort is the class's sum up to now.
+func (m *Machine) idledWhileShort(c *class) time.Duration {
+	m.accrue()
+	sum := c.idled
+	if c.short {
+		sum += m.idled - c.shortFrom
+	}
+	return slotTime(sum)
+}
+
+// IdleWhileRefusing is ClassState.IdleWhileRefusing for the resource: the slots that
+// were idle while any class was short of one, each counted once.
+func (m *Machine) IdleWhileRefusing() time.Duration {
+	m.accrue()
+	return slotTime(m.idled)
+}
+
+// slotTime is a sum as it is told: it stops at 292 years of one slot.
+func slotTime(sum uint64) time.Duration { return time.Duration(min(sum, math.MaxInt64)) }
+
+// checkShort returns what is wrong with who is taken to be short.
+func (m *Machine) checkShort() error {
+	short := 0
+	for _, c := range m.classes {
+		if c.short {
+			short++
+		}
+		if c.short != c.lacks() {
+			return fmt.Errorf("class %s: short of slots: %v, with %d of %d held and %d waiting", c.Name, c.short, c.Used(), c.Most(), c.Waiting()+c.Blocked())
+		}
+	}
+	if short != m.short || m.idledTo > m.now {
+		return fmt.Errorf("%d classes are short of slots and %d are counted, up to %v at %v", short, m.short, m.idledTo, m.now)
+	}
+	return nil
+}
