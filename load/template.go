@@ -18,6 +18,7 @@ type Request struct {
 	At                     time.Duration
 	Class, Tenant, Session string
 	Importance             int
+	Key                    uint64 // 0 if the arrival names none
 	Cost, Bytes            int64
 	Deadline               time.Duration // 0 if the arrival names none; {{.Deadline.Milliseconds}}
 }
@@ -59,7 +60,7 @@ func newPart(what, text string) (*part, error) {
 		err = t.Execute(&bytes.Buffer{}, &Request{Class: "c", Tenant: "t", Session: "s"})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w (it can use .N .Class .Tenant .Session .Importance .Cost .Bytes .Deadline)", what, text, err)
+		return nil, fmt.Errorf("%s %q: %w (it can use .N .Class .Tenant .Session .Key .Importance .Cost .Bytes .Deadline)", what, text, err)
 	}
 	return &part{template: t}, nil
 }
@@ -104,7 +105,7 @@ func token(r rune) bool {
 // use sets the arrival that the next renderings are for.
 func (t *templates) use(a *workload.Arrival) {
 	t.data = Request{
-		N: a.N, At: a.At, Importance: int(a.Importance), Cost: a.Cost, Bytes: a.Bytes, Deadline: a.Deadline,
+		N: a.N, At: a.At, Importance: int(a.Importance), Key: a.Key, Cost: a.Cost, Bytes: a.Bytes, Deadline: a.Deadline,
 		Class:  t.names.Classes.String(a.Class),
 		Tenant: t.names.Tenants.String(a.Tenant),
 	}

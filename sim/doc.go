@@ -28,6 +28,9 @@
 //	          for what it is sent beyond them; work whose caller is gone goes
 //	          on to its end unless the upstream notices. Of several copies
 //	          policy/spread chooses one, as it does for the gateway
+//	ladder    what is not served goes down the class's ladder (policy/ladder): to
+//	          earlier answers to the same key, to another resource, whose machine
+//	          decides for it, or to a fixed answer
 //
 // Every attempt is a request of its own to boundary and report, as it is to a
 // live gateway; [Callers] in the result joins the attempts of one caller again.
@@ -40,7 +43,8 @@
 //	ends of work         a slot that comes free is free for who arrives now
 //	ends of patience     call timeouts, then callers who hang up, then callers who
 //	                     use the client library, as their policy says
-//	arrivals             first attempts, by stream; then further attempts
+//	arrivals             first attempts, by stream; then further attempts; then what
+//	                     another resource is asked instead
 //	changes              Scenario.Changes
 //	wake-ups             what a machine does by itself, by resource
 //	samples              Scenario.Sample sees the instant's outcome

@@ -12,6 +12,8 @@ type Arrival struct {
 	Bytes      int64         // of the request's body, held while it waits; 0 if there is none
 	Session    uint64        // an opaque number; 0 is no session
 	Key        uint64        // what is asked, an opaque number: one question has one answer; 0 is not known
+	Stretch    uint64        // of the session, an opaque number: a sentence, a conversation; 0 if it has no parts
+	Gap        int32         // how much worse a cheaper answer is for it, in millionths
 	Class      Name          // of Names.Classes; 0 is whatever matches first
 	Tenant     Name          // of Names.Tenants; 0 is the one tenant of who names none
 	Importance int32         // 0 is the highest, as the first of a class's levels

@@ -22,6 +22,7 @@ type Spec struct {
 	Tenants    Mix           // default the empty name
 	Importance Mix           // the index of the name drawn is the importance, so most important first; default 0
 	Sessions   int           // each request is one of so many sessions'; 0 is no sessions
+	Keys       Keys          // what is asked; default none is known
 	Service    Service       // default FromTrace: no service time
 	Deadline   time.Duration // what every caller allows; 0 names none
 	Cost       int64         // of every request; 0 means 1
@@ -55,6 +56,7 @@ func (s Spec) Source(names *Names) (Source, error) {
 		importance: roll("importance"),
 		service:    roll("service"),
 		session:    roll("session"),
+		keys:       roll("key"),
 	}, nil
 }
 
@@ -75,7 +77,7 @@ type drawn struct {
 	class, tenant []Name // by index in the mix
 	n             int64
 
-	classes, tenants, importance, service, session *dice.Dice
+	classes, tenants, importance, service, session, keys *dice.Dice
 }
 
 func (s *drawn) Next(a *Arrival) bool {
@@ -101,6 +103,7 @@ func (s *drawn) Next(a *Arrival) bool {
 		d := s.session.At(uint64(s.session.Intn(s.spec.Sessions)), 0)
 		a.Session = d.Uint64() | 1
 	}
+	a.Key = s.spec.Keys.draw(s.keys)
 	s.n++
 	return true
 }

@@ -27,7 +27,7 @@ func newLoad() *cobra.Command {
 		Long: `Load sends requests when they are due, whether or not earlier ones have been answered, and
 measures from the moment they were due. How far it was behind its own schedule it reports as
 well; a run that was too far behind to be believed exits 3. Path, headers and body are
-templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Importance}}, {{.Cost}}.`,
+templates: {{.N}}, {{.Tenant}}, {{.Class}}, {{.Session}}, {{.Key}}, {{.Importance}}, {{.Cost}}.`,
 		Example: `  spillway load http://127.0.0.1:8080/ --rate 500 --for 30s
   spillway load 'http://127.0.0.1:8080/{{.Class}}/1' --classes checkout=2,analytics=1 --rate 100:10s,900:10s
   spillway load 'http://127.0.0.1:8080/{{.Class}}/1' --trace traffic.rec --speed 2 -H 'X-Tenant: {{.Tenant}}'

@@ -11,13 +11,13 @@ import (
 // offered are the flags that say what load is offered, the same for sim, load
 // and demo.
 type offered struct {
-	rate, arrivals, tenants, importance string
-	length                              time.Duration
-	sessions                            int
-	deadline                            time.Duration
-	cost, bytes                         int64
-	seed                                uint64
-	replay                              replay
+	rate, arrivals, tenants, importance, keys string
+	length                                    time.Duration
+	sessions                                  int
+	deadline                                  time.Duration
+	cost, bytes                               int64
+	seed                                      uint64
+	replay                                    replay
 }
 
 func (o *offered) flags(c *cobra.Command, rate string) {
@@ -28,6 +28,7 @@ func (o *offered) flags(c *cobra.Command, rate string) {
 	f.StringVar(&o.tenants, "tenants", "", "whose requests they are, with shares: acme=8,beta=1")
 	f.StringVar(&o.importance, "importance", "", "levels, most important first, with shares: user=9,prefetch=1")
 	f.IntVar(&o.sessions, "sessions", 0, "from how many sessions; 0 for none")
+	f.StringVar(&o.keys, "keys", "", "how many questions are asked, the k-th 1/k as often as the first; alike:1000 for all as often")
 	f.DurationVar(&o.deadline, "deadline", 0, "what every caller allows; 0 names none, so that the class's own applies")
 	f.Int64Var(&o.cost, "cost", 1, "what a request costs, in the tenant's units")
 	f.Int64Var(&o.bytes, "bytes", 0, "size of a request's body")
@@ -42,6 +43,9 @@ func (o *offered) spec() (s workload.Spec, err error) {
 		return s, err
 	}
 	if s.Arrivals, err = workload.ParseArrivals(o.arrivals); err != nil {
+		return s, err
+	}
+	if s.Keys, err = workload.ParseKeys(o.keys); err != nil {
 		return s, err
 	}
 	if o.tenants != "" {

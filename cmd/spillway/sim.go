@@ -105,6 +105,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 	f.StringVar(&mode, "mode", "", "every class's mode instead of the file's: off, shadow, 10%, enforce")
 	f.BoolVar(&t.Unprotected, "unprotected", false, "the same service without spillway in front")
 	f.BoolVar(&t.NoticesCancel, "notices-cancel", false, "the service stops work whose caller was answered")
+	f.Float64Var(&t.HitShare, "hit-share", 0, "of how many requests without a key a rung cache has an earlier answer: 0.6 for 60 %; recordings name no keys")
 	f.DurationVar(&t.Overhead, "overhead", 0, "what network and adapters add to every answer")
 	f.DurationVar(&t.WarmUp, "warm-up", 0, "not counted, at the start")
 	return c

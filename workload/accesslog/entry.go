@@ -18,7 +18,7 @@ type Entry struct {
 
 	Client, User, Session, Tenant, Class []byte
 	Method, Host                         []byte
-	Path                                 []byte // as logged, without the query
+	Path, Query                          []byte // as logged, cut at the question mark
 	Status                               int    // 0 is not known
 	Bytes, RequestBytes                  int64  // of the answer and the request; below 0 is not known
 

@@ -35,7 +35,11 @@ func (e *Entry) setTarget(target []byte) error {
 	if len(target) == 0 {
 		return ErrNoRequest
 	}
-	e.Path, _, _ = bytes.Cut(target, []byte{'?'})
+	path, query, asks := bytes.Cut(target, []byte{'?'})
+	e.Path = path
+	if asks {
+		e.Query = query
+	}
 	return nil
 }
 

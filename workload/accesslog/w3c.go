@@ -54,6 +54,8 @@ func (w *w3c) Parse(line []byte, e *Entry) error {
 			e.Host = known(text)
 		case "cs-uri-stem":
 			err = e.setTarget(text)
+		case "cs-uri-query":
+			e.Query = known(text)
 		case "cs-uri":
 			if len(e.Path) == 0 {
 				err = e.setTarget(text)

@@ -42,7 +42,7 @@ func bind(m Mapping, columns []string) (binding, error) {
 			return b, fmt.Errorf("%s=%s: %w", fieldNames[f], expr, err)
 		}
 		switch field(f) {
-		case tenant, class, session:
+		case tenant, class, session, key:
 			if len(terms) > 1 || terms[0].unit != 0 || terms[0].factor != 1 {
 				return b, fmt.Errorf("%s=%s: must be one column", fieldNames[f], expr)
 			}

@@ -39,6 +39,16 @@ func (l *logLayout) where() (method, host, path string) {
 	return string(l.entry.Method), string(l.entry.Host), string(l.entry.Path)
 }
 
+// question is what the line split last asked, as a number: of a GET or HEAD, whose
+// answers can be given again, host, path and query; 0 of any other.
+func (l *logLayout) question() uint64 {
+	if m := string(l.entry.Method); m != "GET" && m != "HEAD" {
+		return 0
+	}
+	h := hashOf(hashOf(fnvBasis, l.entry.Host), []byte{0})
+	return hashOf(hashOf(hashOf(h, l.entry.Path), []byte{0}), l.entry.Query) | 1
+}
+
 // openLog makes the lines those of an access log, if they are to be or look like
 // it. A mapping that says where the time is is for other files.
 func (r *Reader) openLog() (bool, error) {

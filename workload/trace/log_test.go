@@ -62,6 +62,22 @@ func TestLogColumns(t *testing.T) {
 	}
 }
 
+// TestLogQuestions: requests of a log ask the same if an answer to one is one to the
+// other, and nothing that is known if it could not be given again.
+func TestLogQuestions(t *testing.T) {
+	const first = "GET /a?q=1"
+	for request, same := range map[string]bool{
+		first: true, "HEAD /a?q=1": true, "GET http://h/a?q=1": false, "GET /a?q=2": false, "GET /a": false, "GET /aq=1": false, "POST /a?q=1": false,
+	} {
+		text := strings.Replace(line(1, "/", "")+line(2, "/", ""), "GET /", first, 1)
+		i := strings.LastIndex(text, "GET /")
+		_, all := read(t, text[:i]+request+text[i+len("GET /"):], "", trace.Options{})
+		if len(all) != 2 || all[0].Key == 0 || all[0].Key == all[1].Key != same || strings.HasPrefix(request, "POST") != (all[1].Key == 0) {
+			t.Errorf("%s after %s: keys %x", request, first, all)
+		}
+	}
+}
+
 // TestLogDamage: damaged lines are counted and named, messages are not damage,
 // and lines out of order are put into it.
 func TestLogDamage(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 	tenant
 	class
 	session
+	key
 	service
 	cost
 	bytesOf
@@ -33,14 +34,14 @@ const (
 	fields
 )
 
-var fieldNames = [fields]string{"at", "tenant", "class", "session", "service", "cost", "bytes", "importance", "deadline", "count"}
+var fieldNames = [fields]string{"at", "tenant", "class", "session", "key", "service", "cost", "bytes", "importance", "deadline", "count"}
 
 const mappingForm = "write at=TIMESTAMP,tenant=host,cost=ContextTokens+GeneratedTokens"
 
 // ParseMapping reads KEY=VALUE pairs, or the name of a preset:
 //
 //	at=COLUMN[:ms]       when the request arrived: a date, Unix time, or a number of s, ms, us, ns, m, h
-//	tenant=COLUMN        class, session likewise
+//	tenant=COLUMN        class, session likewise; key likewise: what is asked, for earlier answers
 //	service=COLUMN[:ms]  how long it took; deadline likewise; seconds if no unit is said, or 1.5s
 //	cost=A+2*B           bytes, importance, count likewise; at, service and deadline can be A-B too
 //	count=COLUMN,per=1m  the line stands for so many requests within a minute from at; they are drawn

@@ -98,9 +98,13 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 		Cost:       max(1, values[cost]),
 		Bytes:      values[bytesOf],
 		Importance: int32(min(values[importance], math.MaxInt32)),
-		Session:    sessionOf(name(b.terms[session], row)),
+		Session:    numberOf(name(b.terms[session], row)),
+		Key:        numberOf(name(b.terms[key], row)),
 		Tenant:     names.Tenants.IDBytes(name(b.terms[tenant], row)),
 		Class:      names.Classes.IDBytes(name(b.terms[class], row)),
+	}
+	if r.log != nil && b.terms[key] == nil {
+		p.arrival.Key = r.log.question()
 	}
 	if s := b.terms[service]; p.arrival.Service == 0 && s != nil && !empty(row[s[0].column]) {
 		p.arrival.Service = 1 // known to be next to nothing, which is not the same as not known
@@ -123,15 +127,20 @@ func inField(f field, err error) error {
 	return errors.New(fieldNames[f] + ": " + err.Error())
 }
 
-// sessionOf returns the number of a session: a hash (FNV-1a), as only equality
+// numberOf returns the number of a session or key: a hash (FNV-1a), as only equality
 // matters and a trace has any number of them.
-func sessionOf(name []byte) uint64 {
+func numberOf(name []byte) uint64 {
 	if len(name) == 0 {
 		return 0
 	}
-	h := uint64(14695981039346656037)
-	for _, c := range name {
+	return hashOf(fnvBasis, name) | 1
+}
+
+const fnvBasis = 14695981039346656037
+
+func hashOf(h uint64, text []byte) uint64 {
+	for _, c := range text {
 		h = (h ^ uint64(c)) * 1099511628211
 	}
-	return h | 1
+	return h
 }

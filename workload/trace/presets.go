@@ -21,7 +21,7 @@ var presets = []preset{
 		known("at=arrival_s:s,tenant=client,cost=input_tokens+2*output_tokens,only=scheduler:VTC")},
 	{"nasa-http", "logs of NASA Kennedy Space Center's web server, 1995 (Internet Traffic Archive)",
 		[]string{"host", "time", "method", "url", "response", "bytes"},
-		known("at=time:s,tenant=host,bytes=bytes")},
+		known("at=time:s,tenant=host,key=url,bytes=bytes")},
 	{"azure-functions-2021", "Azure Functions invocations of 2021; start = end - duration (Azure/AzurePublicDataset)",
 		[]string{"app", "func", "end_timestamp", "duration"},
 		known("at=end_timestamp-duration:s,tenant=app,service=duration:s")},

@@ -60,12 +60,12 @@ func TestEveryFieldOfALine(t *testing.T) {
 		"\xef\xbb\xbfwhen\twho\twhat\tsid\ttook\tin\tout\tsize\tlevel\tlimit\n1700158623.1234567\tacme\tcheckout\ts1\t1.5e0\t10.9\t20\t300\t1\t0.25",
 		`{"when":1700158623123.4567,"who":"acme","what":"checkout","sid":"s1","took":1.5,"in":10,"out":20,"size":300,"level":1,"limit":0.25,"more":[1,{"a":2}]}` + "\n",
 	} {
-		r, all := read(t, text, "at=when,tenant=who,class=what,session=sid,service=took,cost=in+2*out,bytes=size,importance=level,deadline=limit", trace.Options{})
+		r, all := read(t, text, "at=when,tenant=who,class=what,session=sid,key=what,service=took,cost=in+2*out,bytes=size,importance=level,deadline=limit", trace.Options{})
 		if len(all) != 1 {
 			t.Fatalf("%d arrivals of %q", len(all), text)
 		}
 		a := all[0]
-		if a.At != 0 || a.Service != 1500*time.Millisecond || a.Cost != 50 || a.Bytes != 300 || a.Importance != 1 || a.Deadline != 250*time.Millisecond || a.Session == 0 {
+		if a.At != 0 || a.Service != 1500*time.Millisecond || a.Cost != 50 || a.Bytes != 300 || a.Importance != 1 || a.Deadline != 250*time.Millisecond || a.Session == 0 || a.Key == 0 || a.Key == a.Session {
 			t.Errorf("%q is read as %+v", text, a)
 		}
 		if tenant, class := r.Names().Tenants.String(a.Tenant), r.Names().Classes.String(a.Class); tenant != "acme" || class != "checkout" {
