@@ -210,6 +210,7 @@ func (r *run) tryAgain(a *attempt, rung report.Rung, why reason.Reason, retryAft
 	b.number, b.scheduled, b.try = a.number, a.scheduled, int32(next)
 	b.service, b.allowed, b.cost, b.bytes = a.service, a.allowed, a.cost, a.bytes
 	b.class, b.stream, b.tenant, b.level, b.session, b.key = a.class, a.stream, a.tenant, a.level, a.session, a.key
+	b.stretch, b.gap = a.stretch, a.gap
 	r.callers++
 	r.heap.Push(r.now.Add(pause), triesAgain, what, b.life)
 }

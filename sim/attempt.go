@@ -5,6 +5,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
@@ -27,6 +28,7 @@ type attempt struct {
 	cost      int64
 	bytes     int64
 	session   uint64
+	stretch   uint64
 	key       uint64
 
 	copy   spread.Copy  // of the upstream, that has the work
@@ -35,6 +37,7 @@ type attempt struct {
 	tally  *report.Tally
 	stream int32
 	tenant workload.Name
+	gap    shed.Gap
 	level  int32 // of importance
 	try    int32 // 0 is the first
 	life   uint32

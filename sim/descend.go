@@ -97,6 +97,13 @@ func (c *class) served(a *attempt) {
 	}
 }
 
+// kept reports whether the primary's own answer is there still for an attempt of a
+// class that sheds.
+func (r *run) kept(a *attempt) bool {
+	c := a.class
+	return c.cfg.Shed != nil && len(c.rungs) > 0 && c.rungs[0].earlier != nil && c.rungs[0].earlier.has(r.now, a)
+}
+
 // instead answers a request that was not served.
 func (r *run) instead(a *attempt, why reason.Reason, retryAfter time.Duration) {
 	if a.ungoverned {

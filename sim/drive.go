@@ -91,6 +91,7 @@ func (r *run) present(what int32, a *attempt) {
 		Cost: unit.Cost(a.cost), Bytes: a.bytes, Session: a.session,
 	}
 	q.Retry, q.Client = a.try > 0, r.client(q.Tenant)
+	q.Stretch, q.Gap, q.Kept = a.stretch, a.gap, r.kept(a)
 	if a.allowed > 0 {
 		q.Deadline = now.Add(a.allowed)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/ladder"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -273,6 +274,7 @@ func (r *run) arrive(i int) {
 	a.number, a.scheduled = n.N, r.now
 	a.service, a.allowed, a.cost, a.bytes = n.Service, n.Deadline, n.Cost, n.Bytes
 	a.class, a.stream, a.tenant, a.level, a.session, a.key = c, int32(i), n.Tenant, n.Importance, n.Session, n.Key
+	a.stretch, a.gap = n.Stretch, shed.Gap(n.Gap)
 	st.budget.earn()
 	if r.counts(r.now) {
 		st.result.Callers++
