@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/chance"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -16,6 +17,10 @@ import (
 type Config struct {
 	Name    string
 	Classes []Class
+	// Limit says how the limit is found that the classes share. Its zero value is
+	// the sum of their Slots; see Class.Floor for one that adapts, whose Floor and
+	// Ceiling are cut to what the classes together must and may have.
+	Limit limit.Config
 	// Unused is a resource that no class uses any more: Classes may be empty.
 	// What waits and runs drains. For Reconfigure.
 	Unused bool
@@ -38,6 +43,10 @@ type Class struct {
 	Name string
 	Pool pool.Config
 
+	// Floor is how many slots the class is guaranteed under a limit that adapts,
+	// however low; less than 1 counts as 1. Its Pool's Slots, with its Borrow, are
+	// then the most that it may hold.
+	Floor int
 	// Deadline applies when the caller names none, and DeadlineMax caps what
 	// it may name. Zero or less: DeadlineDefault, DeadlineMaxDefault.
 	Deadline, DeadlineMax time.Duration
@@ -122,6 +131,9 @@ func (c *Config) Validate() error {
 	if len(c.Classes) == 0 && !c.Unused {
 		fault("resource %q has no classes; give it at least one", c.Name)
 	}
+	if err := c.Limit.Validate(); err != nil {
+		fault("resource %q: %w", c.Name, err)
+	}
 	names := make(map[string]bool, len(c.Classes))
 	for i := range c.Classes {
 		cl := &c.Classes[i]
@@ -134,6 +146,9 @@ func (c *Config) Validate() error {
 			fault("class %q: slots %d, borrow %d: nothing could ever run; slots must be at least 1", cl.Name, slots, borrow)
 		case slots > SlotsMax || borrow > SlotsMax:
 			fault("class %q: slots %d, borrow %d: at most %d make sense", cl.Name, slots, borrow, SlotsMax)
+		}
+		if cl.Floor > cl.Pool.Slots {
+			fault("class %q: a floor of %d above its %d slots; it is at most those", cl.Name, cl.Floor, cl.Pool.Slots)
 		}
 		if cl.Pool.Levels < 0 || cl.Pool.Levels > pool.LevelsMax {
 			fault("class %q: %d importance levels; 1 to %d can be told apart", cl.Name, cl.Pool.Levels, pool.LevelsMax)

@@ -74,7 +74,7 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 			Kind: Overdue, Reason: reason.Timeout, Ticket: Ticket(it.Ticket), Class: it.Class,
 			RetryAfter: m.turnAway(now, c, it.Tenant, reason.Timeout),
 		})
-		m.abandon(now, it)
+		m.abandon(now, it, reason.Timeout)
 	case pool.Abandoned:
 		out.add(Effect{Kind: Released, Ticket: Ticket(it.Ticket), Class: it.Class})
 		m.finish(now, it, Outcome{Reason: reason.Timeout})

@@ -3,7 +3,6 @@ package boundary
 import (
 	"time"
 
-	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -71,6 +70,8 @@ func (m *Machine) Answered(now unit.Instant, t Ticket, out *Effects) {
 	m.due.Strike(&it.Due)
 	m.flows(now, it)
 	m.classes[it.Class].Began(now.Sub(it.Started))
+	m.learn(now, it, reason.Served)
+	m.dispatch(now, out)
 }
 
 // Abandon reports that the caller of running work has been answered with the
@@ -87,12 +88,14 @@ func (m *Machine) Abandon(now unit.Instant, t Ticket, why reason.Reason, out *Ef
 			m.watch(now, it, why, out)
 		}
 		m.answer(it, m.known(why))
-		m.abandon(now, it)
+		m.abandon(now, it, why)
+		m.dispatch(now, out)
 	}
 }
 
 // abandon lets the work of a request go on that has been answered.
-func (m *Machine) abandon(now unit.Instant, it *pool.Item) {
+func (m *Machine) abandon(now unit.Instant, it *pool.Item, why reason.Reason) {
+	m.learn(now, it, why)
 	m.count(it, pool.Running, -1)
 	it.State = pool.Abandoned
 	m.count(it, pool.Abandoned, +1)
@@ -111,7 +114,10 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	if o.Reason != reason.None && o.Reason != reason.BreakerOpen { // neither was ever called
 		held := now.Sub(it.Started)
 		if it.State != pool.Streaming { // its slot was measured when it gave it back
-			m.held(now, c, held, o.Reason, o.Reason == reason.Served && !it.Flowing)
+			c.Ended(held, o.Reason == reason.Served && !it.Flowing)
+			if it.State == pool.Running && !it.Flowing {
+				m.learn(now, it, o.Reason)
+			}
 			if c.Config().Tenants.Timed {
 				o.Cost = timed(held)
 			}
@@ -130,16 +136,6 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 	c.Settle(t)
 	if c.ebbs() {
 		m.retire(c)
-	}
-}
-
-// held learns from how long a slot was held, and for what; whole says that the
-// service was at work for all of it.
-func (m *Machine) held(now unit.Instant, c *class, d time.Duration, why reason.Reason, whole bool) {
-	c.Ended(d, whole)
-	if m.limiter != nil {
-		m.limiter.Ended(now, limit.Sample{Held: d, Running: m.used, Outcome: why})
-		m.limit = m.limiter.Limit()
 	}
 }
 

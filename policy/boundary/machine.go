@@ -20,7 +20,8 @@ type Machine struct {
 	order   []*class // in which they come for free slots
 	byName  map[string]*class
 	limiter limit.Limiter // nil where the limit is fixed
-	limit   int           // what limiter says, or what is guaranteed
+	limits  limit.Config  // what it was made of
+	limit   int           // what it says, or what is guaranteed
 	used    int           // slots held, over all classes
 	waiting int           // in rooms, over all classes
 
@@ -59,8 +60,8 @@ type class struct {
 	byHand   byHand       // what an operator has switched it to
 	streams  int          // answers that flow without a slot
 	closed   bool         // no longer configured: takes in nothing, drains
-	shadow   *tally.Shadow
 	law      *shed.Law    // nil where it does not shed
+	shadow   *tally.Shadow
 	budget   uint64 // of clients, where the class has a rule of its own
 }
 
@@ -74,6 +75,7 @@ func New(cfg Config) (*Machine, error) {
 		m.open(cfg.Classes[i])
 	}
 	m.line(cfg)
+	m.adapt(&cfg)
 	m.relimit()
 	m.limitClients(&cfg)
 	m.cast()
@@ -109,8 +111,13 @@ func (m *Machine) retire(c *class) {
 	}
 }
 
-// relimit sets the resource's limit to what its classes are guaranteed.
+// relimit sets the resource's limit to what its classes are guaranteed, or them to
+// what was found that it can be.
 func (m *Machine) relimit() {
+	if m.limiter != nil {
+		m.share()
+		return
+	}
 	sum := 0
 	for _, c := range m.classes {
 		sum += c.Own()

@@ -57,6 +57,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		}
 	}
 	m.line(cfg)
+	m.adapt(&cfg)
 	m.relimit()
 	m.limitClients(&cfg)
 	m.cast()

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/pool"
-	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -74,7 +73,7 @@ func (m *Machine) stream(now unit.Instant, it *pool.Item) bool {
 	it.Tenant.Streams++
 	it.State = pool.Streaming
 	held := now.Sub(it.Started)
-	m.held(now, c, held, reason.Served, false)
+	c.Ended(held, false)
 	if c.Config().Tenants.Timed {
 		m.recost(c, it, timed(held))
 	}

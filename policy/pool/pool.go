@@ -159,6 +159,15 @@ func (p *Pool) Correct(t *Tenant, d unit.Cost) {
 	}
 }
 
+// Allot changes how many slots are guaranteed and how many more may be borrowed,
+// without a change of the configuration, and sizes the room by it.
+func (p *Pool) Allot(own, borrow int) {
+	if own != p.own || borrow != p.borrow {
+		p.Resize(own, borrow)
+		p.derive()
+	}
+}
+
 // derive sizes the room from what is configured and measured.
 func (p *Pool) derive() {
 	p.derivedFrom = p.Holding()
