@@ -14,6 +14,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	client "github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gate/resend"
 	"github.com/spillway-dev/spillway/gateway/copies"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
@@ -220,8 +221,11 @@ func (a *attempts) send(out *http.Request, copy *copies.Copy) (*http.Response, e
 	out.URL = &at
 	direct(&httputil.ProxyRequest{In: a.x.in, Out: out}, copy.Base())
 	began := time.Now()
-	res, err := copy.Transport(isGRPC(out)).RoundTrip(out)
+	res, again, err := resend.Send(copy.Transport(isGRPC(out)), out)
 	took := time.Since(began)
+	if again { // which says nothing of the copy, and is no attempt
+		a.x.gateway.resent()
+	}
 	switch {
 	case err == nil:
 		copy.Judge(copies.OutcomeOf(res.StatusCode), took)

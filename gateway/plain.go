@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gate/resend"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/spread"
@@ -72,7 +73,7 @@ func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
 	defer stop()
 
 	a, err := x.ask(conn, body)
-	if err != nil && err != wire.ErrInterrupted && conn.Stale() && repeatable(x.in.Method) && len(body) == 0 {
+	if err != nil && err != wire.ErrInterrupted && conn.Stale() && resend.Safe(x.in.Method) && len(body) == 0 {
 		x.gateway.resent()
 		x.hold.disarm()
 		conn.Cut()

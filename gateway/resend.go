@@ -2,54 +2,27 @@ package gateway
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
-	"sync/atomic"
-	"time"
+
+	"github.com/spillway-dev/spillway/gate/resend"
 )
 
-// net/http's transport sends a request again on its own when a connection it
-// reused breaks, as often as it finds another connection to reuse. Behind an
-// upstream that crashes on a request, one call becomes as many as there are
-// idle connections: retries that no budget sees. Here it is made impossible,
-// and the one case in which a second sending is right is done in the open, once
-// and counted: the connection had been idle for a while, so that the upstream
-// most likely closed it just as the request was sent, and the request is one
-// that may be repeated.
-
-// staleAfter is how long a connection must have been idle for its breaking to
-// be put down to that. Upstreams close idle connections after seconds; under
-// load one is idle for milliseconds.
-const staleAfter = 500 * time.Millisecond
-
 // sending is what is noted of a request on its way to the upstream.
-type sending struct {
-	hooks httptrace.ClientTrace
-	stale bool        // the connection had been idle
-	began atomic.Bool // an answer has
-}
+type sending struct{ resend.Sending }
 
-// trace returns a context that ends with ctx, for the request: with the proxy's
-// own trace, and for a request that may be sent twice with what call goes by.
-// It does not go by a call of several attempts, which has its own eyes on each.
+// trace returns a context that ends with ctx, for the request, with the proxy's own trace.
+// Of a call of several attempts each is watched by itself.
 func (s *sending) trace(ctx context.Context, out *http.Request, several bool) context.Context {
 	if proxy := httptrace.ContextClientTrace(out.Context()); proxy != nil {
-		s.hooks.Got1xxResponse = proxy.Got1xxResponse
+		s.Informed = proxy.Got1xxResponse
 	}
-	if !several && out.Body == nil && repeatable(out.Method) {
-		s.hooks.GotConn = s.gotConn
-		s.hooks.GotFirstResponseByte = s.gotFirstByte
+	if several {
+		return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: s.Informed})
 	}
-	return httptrace.WithClientTrace(ctx, &s.hooks)
+	return s.Watch(ctx)
 }
-
-func (s *sending) gotConn(c httptrace.GotConnInfo) {
-	s.stale = c.Reused && c.IdleTime >= staleAfter
-}
-
-func (s *sending) gotFirstByte() { s.began.Store(true) }
 
 // call sends the exchange's request and returns the answer. As long as no
 // connection can be made, other copies are tried.
@@ -74,65 +47,9 @@ func (u *upstream) call(x *exchange) answer {
 
 // send sends it to the copy that the exchange has.
 func (u *upstream) send(x *exchange) answer {
-	out := x.out
-	t := x.copy.Load().Transport(isGRPC(out))
-	if out.Body != nil {
-		res, err := t.RoundTrip(out)
-		return answer{res, err}
-	}
-	if !repeatable(out.Method) {
-		concealKeys(out.Header)
-		res, err := t.RoundTrip(out)
-		return answer{res, err}
-	}
-	forbidResend(out)
-	res, err := t.RoundTrip(out)
-	if err != nil && x.sending.stale && !x.sending.began.Load() && out.Context().Err() == nil {
+	res, again, err := resend.Send(x.copy.Load().Transport(isGRPC(x.out)), x.out)
+	if again {
 		x.gateway.resent()
-		res, err = t.RoundTrip(out)
 	}
 	return answer{res, err}
-}
-
-// repeatable lists the methods that net/http repeats: the safe ones.
-func repeatable(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return true
-	}
-	return false
-}
-
-// forbidResend gives a request without a body an empty one that cannot be
-// rewound, which is what the transport goes by. On the wire nothing changes:
-// the "identity" coding keeps it from being sent in chunks.
-func forbidResend(out *http.Request) {
-	out.Body = empty{}
-	out.TransferEncoding = identity
-}
-
-var identity = []string{"identity"}
-
-// empty is a body with nothing in it that is not http.NoBody.
-type empty struct{}
-
-func (empty) Read([]byte) (int, error) { return 0, io.EOF }
-
-// WriteTo implements io.WriterTo, without which the transport would get a
-// buffer of 32 KiB to copy nothing.
-func (empty) WriteTo(io.Writer) (int64, error) { return 0, nil }
-
-func (empty) Close() error { return nil }
-
-// concealKeys spells the two headers that make the transport repeat any method
-// in a way that it does not look for. Header names have no case.
-func concealKeys(h http.Header) {
-	for canonical, lower := range map[string]string{
-		"Idempotency-Key": "idempotency-key", "X-Idempotency-Key": "x-idempotency-key",
-	} {
-		if v, ok := h[canonical]; ok {
-			delete(h, canonical)
-			h[lower] = v
-		}
-	}
 }

@@ -44,8 +44,15 @@ func TestNoRequestIsSentTwiceBehindEverybodysBack(t *testing.T) {
 }
 
 // An idle connection that the service has closed is not the caller's trouble:
-// a safe request is sent again, once, and that is counted.
+// a safe request is sent again, once, and that is counted. Under a call policy too it is
+// no attempt, and no fault of the copy's that would open the breaker.
 func TestAStaleConnectionIsTriedAgainOnce(t *testing.T) {
+	for name, call := range map[string]string{"alone": "", "by policy": ", call: { retries: 1, breaker: { consecutive: 1 } }"} {
+		t.Run(name, func(t *testing.T) { triedAgainOnce(t, call) })
+	}
+}
+
+func triedAgainOnce(t *testing.T, call string) {
 	l := listen(t)
 	defer l.Close()
 	accepted := make(chan net.Conn, 4)
@@ -74,7 +81,7 @@ func TestAStaleConnectionIsTriedAgainOnce(t *testing.T) {
 			c.Close()
 		}
 	}
-	h := startAt(t, "http://"+l.Addr().String(), "  all: { slots: 8 }")
+	h := startAt(t, "http://"+l.Addr().String(), "  all: { slots: 8"+call+" }")
 	answers := make(chan got, 1)
 	go func() { answers <- h.get("/") }()
 	first := <-accepted
@@ -88,8 +95,17 @@ func TestAStaleConnectionIsTriedAgainOnce(t *testing.T) {
 	second := <-accepted
 	defer second.Close()
 	serve(second, true)
-	want(t, <-answers, 200, "served", "primary")
+	last := <-answers
+	want(t, last, 200, "served", "primary")
 	if m := h.adminGet("/metrics").body; !strings.Contains(m, "\nspillway_resends_total 1\n") {
 		t.Error("the second sending is not counted")
+	}
+	if n := last.Header.Get("X-Envoy-Attempt-Count"); call != "" && n != "1" {
+		t.Errorf("it is said to be of %q attempts", n)
+	}
+	for _, c := range h.copies() {
+		if c.Calls["failed"] != 0 || c.InFlight != 0 {
+			t.Errorf("the copy is blamed: %v, %d in flight", c.Calls, c.InFlight)
+		}
 	}
 }

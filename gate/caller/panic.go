@@ -15,7 +15,9 @@ type Panic struct {
 }
 
 // Error is the value, and the stack on which it was raised.
-func (p *Panic) Error() string { return fmt.Sprintf("%v\n\non the attempt's goroutine:\n%s", p.Value, p.Stack) }
+func (p *Panic) Error() string {
+	return fmt.Sprintf("%v\n\non the attempt's goroutine:\n%s", p.Value, p.Stack)
+}
 
 // Unwrap returns the value if it is an error.
 func (p *Panic) Unwrap() error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate/caller"
+	"github.com/spillway-dev/spillway/gate/resend"
 )
 
 // outgoing is a request on its way through a Transport.
@@ -60,8 +61,8 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 			body.Close() // the base panicked, and closes nothing any more
 		}
 	}()
-	var s clientSending
-	out := x.request.WithContext(s.trace(ctx))
+	var s resend.Sending
+	out := x.request.WithContext(s.Watch(ctx))
 	out.Header = maps.Clone(x.request.Header) // values are replaced, never written to
 	if out.Header == nil {
 		out.Header = http.Header{}
@@ -69,23 +70,15 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 	out.Body, out.GetBody = body, nil
 	x.body.follow(out)
 	x.announce(out, a)
-	resp, err := x.transport.send(out, &s)
+	resp, again, err := resend.Send(x.transport.base, out)
 	returned = true
+	if again {
+		x.transport.resent.Add(1)
+	}
 	if err != nil {
 		return nil, x.clientError(err, &s)
 	}
 	return resp, answered(resp, isGRPC(x.request), a.Number > 1 && x.keyed)
-}
-
-// send sends a request once, or twice if its connection proves stale: see clientSending.
-func (t *Transport) send(out *http.Request, s *clientSending) (*http.Response, error) {
-	forbidResend(out)
-	resp, err := t.base.RoundTrip(out)
-	if err != nil && out.Body == (noBody{}) && s.stale() && out.Context().Err() == nil {
-		t.resent.Add(1)
-		return t.base.RoundTrip(out)
-	}
-	return resp, err
 }
 
 // Bounds of what is read of an answer that nobody wants, so that its connection can be

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate/caller"
+	"github.com/spillway-dev/spillway/gate/resend"
 	policy "github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
@@ -73,16 +74,17 @@ func grpcResult(status string) policy.Result {
 }
 
 // clientError says what an attempt came to that was not answered.
-func (x *outgoing) clientError(err error, s *clientSending) error {
+func (x *outgoing) clientError(err error, s *resend.Sending) error {
 	if _, said := errors.AsType[*caller.Error](err); said {
 		return err // the base knows
 	}
+	_, seen := x.transport.base.(*http.Transport) // of another base not all is
 	switch {
 	case x.body.failed():
 		return caller.Neutral(err) // what was to be sent could not be read
-	case s.invalid(x.transport.base):
+	case seen && !s.Asked():
 		return caller.Neutral(err) // the request is none that can be sent
-	case s.unsent(), unprocessed(err), isCertificate(err):
+	case s.Unsent(), unprocessed(err), isCertificate(err):
 		return caller.Unsent(err)
 	case caller.DefaultOutcome(err).Result == policy.Fault:
 		return caller.Broken(err) // it was sent, and there is no answer

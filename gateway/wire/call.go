@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/spillway-dev/spillway/policy/call"
 )
 
 // Bounds of an answer.
@@ -41,10 +43,10 @@ type Conn struct {
 
 	// The call.
 	reused  bool
-	stale   bool // it had been idle for so long that the upstream may have closed it
-	began   bool // a byte of an answer has come
-	head    int  // length of the answer's header, which is in br; -1: it is not plain
-	keep    bool // the connection can be used again once the body has been read
+	idle    time.Duration // how long it had been, before this call; 0: it is new
+	began   bool          // a byte of an answer has come
+	head    int           // length of the answer's header, which is in br; -1: it is not plain
+	keep    bool          // the connection can be used again once the body has been read
 	left    int64
 	chunks  io.Reader // nil: not chunked
 	body    io.Reader // of an answer that is not plain
@@ -54,11 +56,6 @@ type Conn struct {
 	mu          sync.Mutex
 	interrupted bool
 }
-
-// StaleAfter is how long a connection must have been idle for its breaking to be
-// put down to that. Upstreams close idle connections after seconds; under load
-// one is idle for milliseconds.
-const StaleAfter = 500 * time.Millisecond
 
 func newConn(c net.Conn, p *Pool) *Conn {
 	k := &Conn{Conn: c, pool: p, br: bufio.NewReaderSize(c, answerRead)}
@@ -71,14 +68,14 @@ func newConn(c net.Conn, p *Pool) *Conn {
 
 // reset makes the connection ready for another call.
 func (c *Conn) reset() {
-	c.reused, c.stale = true, time.Since(c.rested) >= StaleAfter
+	c.reused, c.idle = true, time.Since(c.rested)
 	c.began, c.head, c.keep, c.left, c.ended = false, 0, false, 0, false
 	c.chunks, c.body, c.trailer = nil, nil, nil
 }
 
 // Stale reports whether the connection had been idle for so long that its
 // breaking says nothing about the request, if no answer has begun.
-func (c *Conn) Stale() bool { return c.stale && !c.began }
+func (c *Conn) Stale() bool { return call.Stale(c.idle, c.began) }
 
 // Buffer returns an empty buffer in which to put together what is sent.
 func (c *Conn) Buffer() []byte { return c.out[:0] }
