@@ -41,8 +41,8 @@ func New(p Policy) (*Dependency, error) {
 // Reconfigure puts the policy in the place of the one before, or changes nothing and
 // returns the policy's faults. What was measured and spent stays, as do breaker and
 // calls in flight: these meet the new policy at their next fact, with the limit they
-// were sent under. Latencies alone begin anew, if the percentile that a hedge waits
-// for is another one. The seed counts at the start only.
+// were sent under. A hedge that is to wait for another percentile waits for that of all
+// that was measured. The seed counts at the start only.
 func (d *Dependency) Reconfigure(now unit.Instant, p Policy) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -52,9 +52,7 @@ func (d *Dependency) Reconfigure(now unit.Instant, p Policy) error {
 	d.throttle.set(p.Throttle)
 	d.retries.set(p.Budget)
 	d.hedges.set(p.Hedge.Budget)
-	if p.Hedge.Percentile != d.policy.Hedge.Percentile {
-		d.latency = quantiles(p.Hedge)
-	}
+	d.latency.Follow(atHedge, p.Hedge.followed())
 	d.policy = p
 	return nil
 }

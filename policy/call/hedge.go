@@ -20,11 +20,16 @@ const (
 const tailPercentile = 99
 
 func quantiles(h Hedge) estimate.Quantiles {
-	p := h.Percentile
-	if p == 0 {
-		p = tailPercentile
+	return estimate.NewQuantiles(50, tailPercentile, h.followed())
+}
+
+// followed is the percentile that is followed for hedges; where none is, it does not matter
+// which.
+func (h Hedge) followed() int {
+	if h.Percentile == 0 {
+		return tailPercentile
 	}
-	return estimate.NewQuantiles(50, tailPercentile, p)
+	return h.Percentile
 }
 
 // samplesAbove is how many samples must lie above a percentile before it is

@@ -32,6 +32,34 @@ func TestAHedgeWaitsForWhatIsMeasured(t *testing.T) {
 	}
 }
 
+// A policy that is changed to another percentile goes by what was measured under the one
+// before: it does not hedge blindly, or not at all, until a hundred more were answered.
+func TestAnotherPercentileGoesByWhatWasMeasured(t *testing.T) {
+	for _, k := range []struct {
+		from, to  int
+		least, at unit.Instant
+	}{
+		{95, 90, milli(450), milli(465)}, {90, 95, milli(475), milli(491)},
+		{0, 50, milli(250), milli(259)}, {50, 0, unit.Never, unit.Never},
+	} {
+		d := mustNew(t, Policy{Hedge: Hedge{Percentile: k.from}})
+		for i := range 500 {
+			d.latency.Add(time.Duration(i) * time.Millisecond)
+		}
+		d.State(0)
+		if err := d.Reconfigure(0, Policy{Hedge: Hedge{Percentile: k.to}}); err != nil {
+			t.Fatal(err)
+		}
+		var c Call
+		if due := d.Begin(0, &c, Request{Deadline: unit.Never, Idempotent: true}).Next; due < k.least || due > k.at {
+			t.Errorf("p%d after p%d: due at %v, want %v .. %v", k.to, k.from, due, k.least, k.at)
+		}
+		if s := d.State(0); s.Samples != 500 || s.Median < 240*time.Millisecond || s.Median > 250*time.Millisecond {
+			t.Errorf("p%d after p%d: a median of %v over %d", k.to, k.from, s.Median, s.Samples)
+		}
+	}
+}
+
 // A hedge that the throttle holds back costs its budget nothing.
 func TestAHeldHedgeKeepsItsBudget(t *testing.T) {
 	w := newWorld(t, Policy{Hedge: Hedge{After: 10 * time.Millisecond, SlowShare: 100, Budget: Budget{Floor: 1}}, Throttle: Throttle{K: 1}}, answers(time.Millisecond, Broken))

@@ -78,6 +78,26 @@ func TestQuantileAgreesWithSorting(t *testing.T) {
 	})
 }
 
+// Another percentile is that of all samples, those that came before it was asked for too,
+// and whichever way it moves.
+func TestAnotherPercentileKeepsTheSamples(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		percents := rapid.SliceOfN(rapid.IntRange(1, 99), 2, 6).Draw(t, "percents")
+		samples := rapid.SliceOfN(rapid.Int64Range(0, int64(time.Minute)), 1, 300).Draw(t, "samples")
+		q := NewQuantiles(percents[0])
+		for i, s := range samples {
+			q.Add(time.Duration(s))
+			q.Follow(0, percents[i%len(percents)])
+			if i%3 == 0 {
+				q.Value(0) // the marker moves when it is looked for
+			}
+		}
+		q.Follow(0, percents[1])
+		slices.Sort(samples)
+		within(t, &q, samples[len(samples)*percents[1]/100], samples[len(samples)*percents[1]/100])
+	})
+}
+
 func within(t interface{ Fatalf(string, ...any) }, q *Quantiles, least, most int64) {
 	got := float64(q.Value(0))
 	if got > float64(most) || got < float64(least)/1.032-1025 {

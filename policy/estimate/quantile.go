@@ -46,9 +46,15 @@ type marker struct {
 func NewQuantiles(percent ...int) Quantiles {
 	var q Quantiles
 	for i, p := range percent {
-		q.markers[i].percent = int64(min(max(p, 1), 99))
+		q.Follow(i, p)
 	}
 	return q
+}
+
+// Follow has the i-th quantile be that percentile, 1 .. 99, from now on. All samples
+// count for it, for what is counted is all of them.
+func (q *Quantiles) Follow(i, percent int) {
+	q.markers[i].percent = int64(min(max(percent, 1), 99))
 }
 
 // Add takes one sample.
