@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/spillway-dev/spillway/internal/dbfile"
 )
 
 // Options of a file. The zero value serves.
@@ -25,18 +26,16 @@ type Options struct {
 // EveryDefault is how often what changed is written.
 const EveryDefault = time.Second
 
-// What marks a file as ours, and its version.
-const (
-	applicationID = 0x53505753 // "SPWS"
-	version       = 1
-)
-
-const schema = `
+var kind = dbfile.Kind{
+	ID: 0x53505753, Version: 1, // "SPWS"
+	Damaged: "remove it (what was known is learned again) or restore a copy",
+	Schema: `
 CREATE TABLE IF NOT EXISTS entries (
   store TEXT NOT NULL, key BLOB NOT NULL, at INTEGER NOT NULL, value BLOB NOT NULL, PRIMARY KEY (store, key)
 );
 CREATE INDEX IF NOT EXISTS newest ON entries (store, at DESC);
-`
+`,
+}
 
 // File is an open file. It is safe for concurrent use.
 type File struct {
@@ -60,107 +59,17 @@ type keeper interface{ write(f *File) error }
 // Open opens the file, or makes it. The error says what is wrong with it and what to
 // do; a file that was there and is not ours is left as it is.
 func Open(path string, o Options) (*File, error) {
-	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE)
+	db, err := dbfile.Open(path, kind)
 	if err != nil {
-		return nil, fmt.Errorf("%s: cannot be opened: %w; see that its folder is there and may be written to", path, err)
+		return nil, err
 	}
 	f := &File{
-		path: path, db: db, fail: o.Failed,
+		path: path, db: db, fail: o.Failed, now: time.Now(),
 		every: min(max(cmp.Or(o.Every, EveryDefault), 10*time.Millisecond), time.Minute),
 		stop:  make(chan struct{}), ended: make(chan struct{}),
 	}
-	if err := f.begin(); err != nil {
-		db.Close()
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
 	go f.run()
 	return f, nil
-}
-
-// begin finds out whose the file is, and makes it ours if it is nobody's.
-func (f *File) begin() error {
-	f.now = time.Now()
-	f.db.BusyTimeout(5 * time.Second)
-	id, err := f.number("PRAGMA application_id")
-	if err != nil {
-		return explain(err)
-	}
-	tables, err := f.number("SELECT count(*) FROM sqlite_schema")
-	if err != nil {
-		return explain(err)
-	}
-	switch {
-	case id != applicationID && (id != 0 || tables != 0):
-		return errors.New("is the database of another program; name a file of its own")
-	case id == applicationID:
-		v, err := f.number("PRAGMA user_version")
-		if err != nil {
-			return explain(err)
-		}
-		if v > version {
-			return fmt.Errorf("is of version %d, and this program knows %d; use the newer program, or remove the file", v, version)
-		}
-		if err := f.sound(); err != nil {
-			return err
-		}
-	}
-	if err := f.db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF;"); err != nil {
-		return explain(err)
-	}
-	tx, err := f.db.BeginImmediate()
-	if err != nil {
-		return explain(err)
-	}
-	defer tx.End(&err)
-	err = f.db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d;%s", applicationID, version, schema))
-	return explain(err)
-}
-
-// sound looks the file over.
-func (f *File) sound() error {
-	s, _, err := f.db.Prepare("PRAGMA quick_check(1)")
-	if err != nil {
-		return explain(err)
-	}
-	defer s.Close()
-	if s.Step() && s.ColumnText(0) == "ok" {
-		return nil
-	}
-	if err := s.Err(); err != nil {
-		return explain(err)
-	}
-	return errDamaged
-}
-
-var errDamaged = errors.New("is damaged; remove it (what was known is learned again) or restore a copy")
-
-// explain says what an error of SQLite means for whoever named the file.
-func explain(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sqlite3.NOTADB):
-		return errors.New("is no SQLite database; name another file")
-	case errors.Is(err, sqlite3.CORRUPT):
-		return errDamaged
-	case errors.Is(err, sqlite3.READONLY):
-		return errors.New("may not be written to; change its owner or name another file")
-	case errors.Is(err, sqlite3.BUSY):
-		return errors.New("is locked by another program; end that or name another file")
-	}
-	return fmt.Errorf("cannot be used: %s", strings.TrimPrefix(err.Error(), "sqlite3: "))
-}
-
-func (f *File) number(query string) (int64, error) {
-	s, _, err := f.db.Prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	defer s.Close()
-	if !s.Step() {
-		return 0, s.Err()
-	}
-	return s.ColumnInt64(0), s.Err()
 }
 
 // run writes what changed, until the file is closed.
@@ -194,7 +103,7 @@ func (f *File) flush() error {
 	f.now = time.Now()
 	for _, k := range f.kept {
 		if err := k.write(f); err != nil {
-			return fmt.Errorf("%s: %w", f.path, explain(err))
+			return fmt.Errorf("%s: %w", f.path, kind.Explain(err))
 		}
 	}
 	return nil

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/spillway-dev/spillway/gate/standin"
+	"github.com/spillway-dev/spillway/internal/dbfile"
 )
 
 func TestMain(m *testing.M) {
@@ -117,7 +118,7 @@ func TestTheFileIsBoundedAsTheStoreIs(t *testing.T) {
 			}
 		}
 	}
-	if n, err := f.number("SELECT count(*) FROM entries"); n > 125 || n < 90 || err != nil {
+	if n, err := dbfile.Number(f.db, "SELECT count(*) FROM entries"); n > 125 || n < 90 || err != nil {
 		t.Errorf("%d entries on file of a store of 100, %v", n, err)
 	}
 }
@@ -161,10 +162,10 @@ func TestWhatIsNotOursIsRefusedAndLeftAsItIs(t *testing.T) {
 	for path, want := range map[string]string{
 		text:    "is no SQLite database; name another file",
 		damaged: "is damaged; remove it",
-		make("foreign.db", "CREATE TABLE users (name TEXT)"):                                                "is the database of another program; name a file of its own",
-		make("marked.db", "PRAGMA application_id = 7; CREATE TABLE t (a)"):                                  "is the database of another program",
-		make("newer.db", fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 9", applicationID)): "is of version 9, and this program knows 1",
-		filepath.Join(dir, "no", "such", "folder", "f.db"):                                                  "cannot be opened",
+		make("foreign.db", "CREATE TABLE users (name TEXT)"):                                          "is the database of another program; name a file of its own",
+		make("marked.db", "PRAGMA application_id = 7; CREATE TABLE t (a)"):                            "is the database of another program",
+		make("newer.db", fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = 9", kind.ID)): "is of version 9, and this program knows 1",
+		filepath.Join(dir, "no", "such", "folder", "f.db"):                                            "cannot be opened",
 	} {
 		before, _ := os.ReadFile(path)
 		f, err := Open(path, never)
@@ -252,7 +253,7 @@ func TestWritingIsBehind(t *testing.T) {
 	store(t, f, "a", standin.Limits{}).Put("k", 1)
 	g := open(t, path, never)
 	for deadline := time.Now().Add(20 * time.Second); ; {
-		if n, err := g.number("SELECT count(*) FROM entries"); err != nil {
+		if n, err := dbfile.Number(g.db, "SELECT count(*) FROM entries"); err != nil {
 			t.Fatal(err)
 		} else if n == 1 {
 			return

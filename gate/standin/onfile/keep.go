@@ -34,7 +34,7 @@ func Keep[T any](f *File, name string, s *standin.Store[T], codec Codec[T]) erro
 	f.now = time.Now()
 	k := &kept[T]{name: name, store: s, codec: codec}
 	if err := k.load(f); err != nil {
-		return fmt.Errorf("%s: %w", f.path, explain(err))
+		return fmt.Errorf("%s: %w", f.path, kind.Explain(err))
 	}
 	f.kept = append(f.kept, k)
 	return nil

@@ -1,0 +1,2 @@
+// Package conform is what every store of a ledger must do: one suite, run over each.
+package conform

@@ -1,0 +1,42 @@
+package ledger
+
+import (
+	"context"
+
+	"github.com/spillway-dev/spillway/policy/quota"
+)
+
+// Store keeps rows. It is safe for concurrent use.
+type Store interface {
+	// Update runs f in one transaction that sees and changes the rows alone, and
+	// returns nil only when what f has changed is on disk. If f or the store fails,
+	// nothing has changed. touches names the budgets that f may ask for, in any
+	// order and more than once, for stores that lock rows.
+	Update(ctx context.Context, touches []string, f func(Rows) error) error
+	// View runs f on a state of the rows that nobody changes meanwhile; f changes
+	// nothing.
+	View(ctx context.Context, f func(Rows) error) error
+	// Close gives the store up. What was committed stays.
+	Close() error
+}
+
+// Rows is what a transaction sees. An error is the store's and ends the
+// transaction. It is used by one goroutine, until f returns.
+type Rows interface {
+	// Time is when the transaction happens.
+	Time() quota.Time
+	// Budget returns a budget, and false if there is none of that name.
+	Budget(name string) (quota.Budget, bool, error)
+	SetBudget(name string, b quota.Budget) error
+	// Call returns an attempt, and false if there is none.
+	Call(id string, attempt int64) (Call, bool, error)
+	SetCall(c Call) error
+	// Open calls f with every attempt whose end is not known, and All with every
+	// attempt, in order of id and attempt; an error of f ends it. f changes no row.
+	Open(f func(Call) error) error
+	All(f func(Call) error) error
+	// Budgets calls f with every budget, in order of name.
+	Budgets(f func(name string, b quota.Budget) error) error
+	// Swept is what calls have cost a budget whose rows were removed.
+	Swept(name string) (int64, error)
+}
