@@ -36,6 +36,7 @@ type knee struct {
 	usual   float64 // of the last window
 	noise   float64 // variance of a call's latency over its mean's square
 	turn    float64 // nanoseconds
+	unsure  float64 // the standard error of the window's latency
 	changed unit.Instant
 	settled unit.Instant // from here on calls are of this level, but for stragglers
 
@@ -67,10 +68,11 @@ var doingNames = [...]string{"rising", "steady", "waiting for latency to stand s
 
 const (
 	headroom  = 0.04 // of latency above the baseline: nothing is done about less
+	above     = 0.02 // of the capacity that was seen: what is held beyond it, or half of all errors would waste some
 	growth    = 0.02 // of the limit a window, where it does not bind
 	gain      = 0.25 // of the way to the latest window
-	tolerance = 1.3  // beyond it latency is looked into
-	lower     = 0.8  // below it the baseline is out of date
+	tolerance = 0.3  // above the baseline latency is looked into
+	lower     = 0.2  // below it it is out of date
 	near      = 0.15 // of the baseline: what is further off is another baseline
 	news      = 0.05 // of the baseline: what was adopted is to be looked at again soon
 	memory    = 3.0  // looks that the baselines rest on at most
@@ -81,12 +83,14 @@ const (
 	lookTurns  = 15   // of calls at least, for a look
 	upTurns    = 50   // from one look higher to the next
 	downTurns  = 150  // from one look lower to the next
-	doubtTurns = 25   // to the next look lower at the soonest, for latency alone
+	doubtTurns = 40   // to the next look lower at the soonest, for latency alone
 	soonTurns  = 10   // to the next look where a baseline is fresh
 	// sure: a look's step is so many standard errors of the two means it compares.
 	sure = 4.4
-	// A window of a steady limit has a standard error of a twenty-fifth.
+	// A window of a steady limit has a standard error of a twenty-fifth, if that
+	// does not take too long.
 	steadyError = 0.04
+	steadyTurns = 10
 
 	fewIll = 3   // and not one or two alone, keep a limit from growing
 	full   = 0.9 // of the limit in use: it binds
@@ -120,14 +124,11 @@ func (k *knee) Ended(now unit.Instant, s Sample) {
 	case v == failed:
 		k.w.failed++
 	default:
-		x := k.add(s.Route, s.Held, k.usual)
-		if x == 0 {
+		x, baseline := k.add(s.Route, s.Held, k.usual)
+		if baseline == 0 {
 			return
 		}
-		k.w.n++
-		k.w.x += x
-		k.w.xx += float64(x * x)
-		k.w.held += float64(s.Held)
+		k.w.add(x, baseline)
 		k.w.running += int64(s.Running)
 		k.w.touched = k.w.touched || s.Running >= k.Limit()
 	}
@@ -156,7 +157,7 @@ func (k *knee) need() int32 {
 	case cutting:
 		return int32(max(least, k.enough()))
 	}
-	return int32(max(least, min(k.noise/(steadyError*steadyError), 64*windowMin)))
+	return int32(max(least, min(k.noise/(steadyError*steadyError), max(float64(steadyTurns*k.level), 2*windowMin))))
 }
 
 // enough calls make the step that is looked at so many standard errors of the
@@ -186,7 +187,8 @@ func (k *knee) judge(now unit.Instant) {
 	w := k.w
 	seen := w.latency()
 	k.noise += float64(0.2 * (min(max(w.variance(), 0.01), 9) - k.noise))
-	k.turn = w.held / float64(w.n)
+	k.turn = w.turn()
+	k.unsure = math.Sqrt(k.noise / float64(w.n))
 	before := k.level
 	switch k.doing {
 	case rising:
@@ -250,11 +252,17 @@ func (k *knee) rest(now unit.Instant) {
 // queue, by its weight beside what they rest on.
 func (k *knee) learn(seen float64) {
 	n := float64(k.w.n)
-	if seen > 1+near || seen < 1-near {
+	if k.off(seen, near) {
 		k.rests = 0
 	}
 	k.adopt(seen, n/(n+k.rests))
 	k.rests = min(k.rests+n, max(float64(memory*lookTurns*k.level), 16*windowMin))
+}
+
+// off reports whether latency differs from the baseline by more than a part of it,
+// and by more than chance does.
+func (k *knee) off(seen, part float64) bool {
+	return math.Abs(seen-1) > max(part, 3*k.unsure)
 }
 
 // in returns the instant in so many turns, moved by up to a quarter.

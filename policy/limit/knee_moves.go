@@ -1,6 +1,10 @@
 package limit
 
-import "github.com/spillway-dev/spillway/policy/unit"
+import (
+	"math"
+
+	"github.com/spillway-dev/spillway/policy/unit"
+)
 
 // stands reports whether latency has stayed where it was although what is in
 // flight is so many times what it was: there is no queue at the larger of the two.
@@ -14,21 +18,22 @@ func (k *knee) follow(now unit.Instant, seen float64) {
 		return
 	}
 	switch {
-	case seen >= tolerance:
+	case seen > 1 && k.off(seen, tolerance):
 		k.wait(seen)
 		return
-	case seen <= lower:
+	case seen < 1 && k.off(seen, lower):
 		k.learn(seen)
 		k.smooth, seen, k.nextDown = 0, 1, k.in(now, soonTurns)
 	}
-	if k.smooth == 0 {
-		k.smooth = seen
+	if k.smooth == 0 || math.Abs(seen-k.smooth) > max(3*k.unsure, news) {
+		k.smooth = seen // from here on: a look begins from what stands still
+		return
 	}
 	k.smooth += float64(gain * (seen - k.smooth))
 	switch {
-	case now >= k.nextDown || k.smooth > 1+headroom && now >= k.doubt:
+	case now >= k.nextDown || k.smooth > 1+max(headroom, k.unsure) && now >= k.doubt:
 		k.lookLower(max(k.look(), k.lookStep))
-	case now >= k.nextUp && k.smooth < 1+near:
+	case now >= k.nextUp && k.smooth < 1+max(near, k.unsure):
 		k.step = k.look()
 		k.rise(k.smooth)
 	}
@@ -40,7 +45,7 @@ func (k *knee) follow(now unit.Instant, seen float64) {
 func (k *knee) ease(now unit.Instant, seen float64) {
 	k.learn(seen)
 	k.floor, k.proven, k.nextUp = false, k.level, now
-	if (k.w.touched || 2*k.w.inFlight() > k.level) && seen < 1+near {
+	if (k.w.touched || 2*k.w.inFlight() > k.level) && (seen < 1 || !k.off(seen, near)) {
 		k.set(float64(k.level * (1 + growth)))
 	}
 }
@@ -78,27 +83,27 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 		k.fresh, seen, latency = false, 1, 1
 	}
 	switch {
-	case k.base == 0 && seen >= tolerance:
+	case k.base == 0 && seen > 1 && k.off(seen, tolerance):
 		k.wait(seen)
 		return
 	case k.base > 0:
 		factor, times := k.w.inFlight()/k.baseRunning, seen/k.baseLatency
 		height := k.w.inFlight() / k.foot
-		if seen <= lower { // quicker under more: the baseline is of another time
+		if seen < 1 && k.off(seen, lower) { // quicker under more: the baseline is of another time
 			k.learn(seen)
 			k.set(k.base)
 			k.rest(now)
 			k.nextDown = k.in(now, soonTurns)
 			return
 		}
-		if times > float64(factor*tolerance) { // slower than a queue: something else has happened
+		if times > float64(factor*(1+max(tolerance, 3*k.unsure))) { // slower than a queue: something else has happened
 			k.set(k.base)
 			k.rest(now)
 			k.wait(seen)
 			return
 		}
-		if !stands(times, factor) || seen >= tolerance || height < footMost && !stands(seen/k.footLatency, height) {
-			k.set(max(min(k.w.inFlight()/seen, k.level), k.base/2))
+		if !stands(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/k.footLatency, height) {
+			k.set(max(min(float64(k.w.inFlight()/seen*(1+above)), k.level), k.base/2))
 			first := k.proven == 0
 			k.rest(now)
 			if first {
@@ -120,7 +125,7 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 func (k *knee) stood(now unit.Instant, seen float64) {
 	k.waited++
 	switch {
-	case seen < tolerance:
+	case seen < 1 || !k.off(seen, tolerance):
 		k.rest(now)
 	case seen > float64(k.baseLatency*1.15) && k.waited < waits:
 		k.baseLatency = seen
@@ -152,7 +157,7 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 		k.set(k.base)
 		k.rest(now)
 		k.nextDown, k.nextUp = k.in(now, soonTurns), now
-	case seen >= tolerance:
+	case seen > 1 && k.off(seen, tolerance):
 		k.cut(seen)
 	default:
 		if seen < 1 {
@@ -179,12 +184,12 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 	case factor < 1+stepLeast/2:
 		k.set(k.base)
 		k.rest(now)
-	case times < 1-near: // slower under less: something else has happened meanwhile
+	case times < 1-max(near, 3*k.unsure): // slower under less: something else has happened meanwhile
 		k.set(k.base)
 		k.rest(now)
 		k.wait(seen)
 	case stands(times, factor):
-		if seen > 1+news || seen < 1-news {
+		if k.off(seen, news) {
 			k.nextDown = k.in(now, soonTurns)
 		}
 		k.learn(seen)
@@ -192,11 +197,18 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 		k.set(k.base)
 		k.rest(now)
 		k.nextUp = now // there may be room above
-	default: // there was a queue; is there still?
-		if seen < 1 {
-			k.learn(seen)
-		}
+	case k.baseLatency < 1+news && k.lookStep == 1: // against what is known: look again, deeper
+		k.set(k.base)
+		k.rest(now)
 		k.lookStep = min(2*k.step-1, stepMost)
+		k.nextDown = k.in(now, soonTurns)
+	default: // there was a queue; is there still?
+		if k.lookStep = 1; seen < 1 {
+			k.learn(seen)
+			if seen < 1-2*news { // by far
+				k.lookStep = min(2*k.step-1, stepMost)
+			}
+		}
 		k.proven = k.level
 		k.rest(now)
 		k.nextDown = k.in(now, soonTurns)

@@ -16,41 +16,38 @@ const firstSamples = 16
 const wildest = 8
 
 // routes are the baselines: how long a call of each takes when none waits for
-// another inside the resource, in nanoseconds. A call is measured in units of its
-// own baseline, so that another mixture of slow and quick ones is no news.
+// another inside the resource, in nanoseconds. What calls took is compared with what their routes'
+// baselines add up to, so that another mixture of slow and quick ones is no news.
 type routes struct {
 	of [RoutesMax]route
 }
 
 type route struct {
 	baseline float64 // 0: unknown
-	inverse  float64
-	n        int32 // of the window
+	n        int32   // of the window
 	sum      float64
 }
 
-func (r *route) set(baseline float64) { r.baseline, r.inverse = baseline, 1/baseline }
-
-// add takes a sample in and returns it in units of its baseline, or 0 while that
-// is not known; usual is what they came to of late.
-func (r *routes) add(index int, held time.Duration, usual float64) float64 {
+// add takes a sample in and returns it, as far as it counts, beside the baseline of
+// its route, which is 0 while not known; usual is the ratio of the two of late.
+func (r *routes) add(index int, held time.Duration, usual float64) (x, baseline float64) {
 	one := &r.of[min(max(index, 0), RoutesMax-1)]
-	x := max(float64(held), 1)
+	x = max(float64(held), 1)
 	if one.baseline == 0 {
 		if one.n++; one.n <= firstSamples {
-			return 0
+			return 0, 0
 		}
 		one.sum += x
 		if one.n >= 2*firstSamples {
-			one.set(one.sum / firstSamples / max(usual, 1))
+			one.baseline = one.sum / firstSamples / max(usual, 1)
 			one.n, one.sum = 0, 0
 		}
-		return 0
+		return 0, 0
 	}
 	x = min(x, float64(float64(one.baseline*wildest)*max(usual, 1)))
 	one.n++
 	one.sum += x
-	return float64(x * one.inverse)
+	return x, one.baseline
 }
 
 // long reports whether a call that was broken off had gone on for longer than is
@@ -81,7 +78,7 @@ func (r *routes) adopt(usual, weight float64) {
 		if one.n >= firstSamples/2 {
 			seen = one.sum / float64(one.n)
 		}
-		one.set(one.baseline + float64(weight*(seen-one.baseline)))
+		one.baseline += float64(weight * (seen - one.baseline))
 	}
 }
 
@@ -117,8 +114,7 @@ func (r *routes) export() []time.Duration {
 func (r *routes) take(baselines []time.Duration) {
 	for i, b := range baselines[:min(len(baselines), RoutesMax)] {
 		if b > 0 {
-			r.of[i] = route{}
-			r.of[i].set(float64(b))
+			r.of[i] = route{baseline: float64(b)}
 		}
 	}
 }
