@@ -114,8 +114,9 @@ func (Jitter) values() []string { return []string{"full", "equal", "decorrelated
 
 // Hedge is a second attempt beside a first that is slow.
 type Hedge struct {
-	After  HedgeAfter    `yaml:"after" required:"true" doc:"How long the first may take before the second is sent: a time from 1us to 1h, as in 10ms, or the part of measured answers that came sooner, p1 to p99."`
-	Budget AttemptBudget `yaml:"budget" default:"10%" doc:"How many second attempts there may be over all calls of the class: as retry_budget, and apart from it. off is allowed and warned of."`
+	After     HedgeAfter    `yaml:"after" required:"true" doc:"How long the first may take before the second is sent: a time from 1us to 1h, as in 10ms, or the part of measured answers that came sooner, p1 to p99."`
+	Budget    AttemptBudget `yaml:"budget" default:"10%" doc:"How many second attempts there may be over all calls of the class: as retry_budget, and apart from it. off is allowed and warned of."`
+	SlowShare Percent       `yaml:"slow_share" min:"1%" max:"100%" doc:"The upstream is slow as a whole, and nothing is hedged, while of recent first attempts more than this share had not been answered when a hedge was due; 100%: never. Default: twice what after lets through (5% at p95) or budget pays for, whichever is more, from 20% to 80%."`
 }
 
 // HedgeAfter is a time or a percentile of measured times.

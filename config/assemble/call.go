@@ -23,6 +23,7 @@ func Call(cfg *config.Config, class config.Class, upstream string) call.Policy {
 		Budget:  budget(c.RetryBudget),
 		Hedge: call.Hedge{
 			After: c.Hedge.After.Fixed.D(), Percentile: c.Hedge.After.Percentile, Budget: budget(c.Hedge.Budget),
+			SlowShare: float64(c.Hedge.SlowShare),
 		},
 		Breaker: call.Breaker{
 			Failures: float64(c.Breaker.Failures), Slow: float64(c.Breaker.Slow), SlowAfter: c.Breaker.SlowAfter.D(),

@@ -16,7 +16,7 @@ classes:
   full:
     match: { path: /full }
     call: { timeout: 25ms, reserve: 2ms, retries: 2, retry_budget: { percent: 5%, floor: 1 },
-            backoff: { base: 5ms, max: 20ms, jitter: equal }, hedge: { after: p95, budget: { percent: 10%, tokens: 50 } },
+            backoff: { base: 5ms, max: 20ms, jitter: equal }, hedge: { after: p95, slow_share: 35%, budget: { percent: 10%, tokens: 50 } },
             breaker: { failures: 50%, slow: 80%, slow_after: 20ms, consecutive: 5, window: 9s, min_calls: 21, open_for: 2s,
                        open_max: 11s, probes: 4, probe_timeout: 30ms }, throttle: { k: 1.5, window: 40s } }
   off: { match: { path: /off }, call: { retries: 1, retry_budget: off, backoff: off, hedge: { after: 10ms, budget: off } } }
@@ -30,7 +30,7 @@ func TestEveryKeyOfACallReachesItsPolicy(t *testing.T) {
 		Timeout: 25 * ms, Reserve: 2 * ms, Retries: 2,
 		Budget:  call.Budget{Percent: 5, Floor: 1},
 		Backoff: call.Backoff{Base: 5 * ms, Max: 20 * ms, Jitter: call.Equal},
-		Hedge:   call.Hedge{Percentile: 95, Budget: call.Budget{Percent: 10, Tokens: 50}},
+		Hedge:   call.Hedge{Percentile: 95, Budget: call.Budget{Percent: 10, Tokens: 50}, SlowShare: 35},
 		Breaker: call.Breaker{Failures: 50, Slow: 80, SlowAfter: 20 * ms, Consecutive: 5, Window: 9 * time.Second, MinCalls: 21,
 			OpenFor: 2 * time.Second, OpenMax: 11 * time.Second, Probes: 4, ProbeTimeout: 30 * ms},
 		Throttle: call.Throttle{K: 1.5, Window: 40 * time.Second},
