@@ -21,9 +21,7 @@ func (c *oneCopy) free() bool { return c.slots == 0 || c.busy < c.slots }
 func (u *upstream) open(seed uint64) {
 	n := max(u.Copies, 1)
 	u.copies = make([]oneCopy, n)
-	for i := range u.copies {
-		u.copies[i].slots = (u.Slots + n - 1) / n
-	}
+	u.setSlots(u.Slots)
 	if n == 1 {
 		return
 	}

@@ -45,7 +45,7 @@
 //	                     use the client library, as their policy says
 //	arrivals             first attempts, by stream; then further attempts; then what
 //	                     another resource is asked instead
-//	changes              Scenario.Changes
+//	changes              Scenario.Changes, then those of an upstream's capacity
 //	wake-ups             what a machine does by itself, by resource
 //	samples              Scenario.Sample sees the instant's outcome
 //

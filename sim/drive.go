@@ -54,6 +54,9 @@ func (r *run) openResource(cfg *Resource, asked map[string]bool) error {
 		r.classes = append(r.classes, c)
 		r.byName[cl.Name] = c
 	}
+	for _, c := range cfg.Upstream.Capacity {
+		r.heap.Push(unit.Instant(c.At), swells, int32(res.index), 0)
+	}
 	r.resources = append(r.resources, res)
 	r.describe(res)
 	return nil

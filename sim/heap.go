@@ -15,6 +15,7 @@ const (
 	triesAgain
 	stepsDown
 	changes
+	swells  // an upstream has other servers
 	wakesUp // never on the heap: each machine knows its own next instant
 	samples
 )

@@ -227,6 +227,8 @@ func (r *run) take(e event) {
 		} else {
 			r.resources[c.Resource].reconfigure(e.At, c.Boundary)
 		}
+	case swells:
+		r.resources[e.What].swell()
 	case samples:
 		r.Sample(e.At, r.machines)
 		if next := e.At.Add(r.SampleEvery); next < r.cutoff || r.For == 0 {

@@ -143,6 +143,9 @@ func (s *Scenario) Validate() error {
 		if r.Upstream.Slots < 0 || r.Upstream.FailIn < 0 {
 			fault("resource %q: upstream slots %d, fail in %v: neither may be negative", r.Boundary.Name, r.Upstream.Slots, r.Upstream.FailIn)
 		}
+		if err := r.Upstream.validate(); err != nil {
+			fault("resource %q: upstream: %w", r.Boundary.Name, err)
+		}
 		for j := range r.Boundary.Classes {
 			name := r.Boundary.Classes[j].Name
 			if other, twice := seen[name]; twice {

@@ -13,6 +13,12 @@ import (
 type Upstream struct {
 	// Slots is how many pieces of work it serves at once; 0 is without limit.
 	Slots int
+	// Capacity changes Slots at instants, in order of time.
+	Capacity []Capacity
+	// Strain makes what is too much cost throughput: work that is begun while n
+	// stand in the line takes 1 + Strain x n / Slots times as long. 0: waiting there
+	// costs nobody but who waits.
+	Strain float64
 	// Copies is how many equal copies it has; 0 counts as 1. Each has an equal part
 	// of Slots, rounded up, and a line of its own. What goes to which is decided as the
 	// gateway decides it, by Spread.
@@ -43,6 +49,8 @@ type upstream struct {
 	copies []oneCopy
 	spread *spread.Spread // nil for a single copy
 	inLine int            // of all copies, without those who have left
+
+	swelled int // how many of Capacity have been applied
 }
 
 // ends returns when work that is begun now ends at a copy, and whether it fails.

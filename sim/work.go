@@ -36,6 +36,7 @@ func (res *resource) serve(what int32, a *attempt) {
 		r.fail(fmt.Errorf("request %d of stream %d has no service time; give upstream of %q one", a.number, a.stream, res.result.Name))
 		return
 	}
+	service = u.strained(service)
 	u.copies[a.copy].busy++
 	a.work, a.begun = served, r.now
 	at, failing := u.ends(r.now, service, a.copy)
