@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/spillway-dev/spillway/policy/call"
 )
 
 // Config is who is believed about what. The zero Config knows nobody and lets
@@ -232,7 +234,7 @@ func (a *Authority) Retry(h http.Header, id *Identity) bool {
 	if a.cfg.Claims[ClaimAttempt]&id.Sources == 0 {
 		return false
 	}
-	retry, malformed := Retry(h)
+	retry, malformed := call.ReadRetried(func(name string) []string { return h[name] })
 	if malformed > 0 {
 		a.Malformed.Add(int64(malformed))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gate/deadline"
+	policy "github.com/spillway-dev/spillway/policy/call"
 )
 
 // Request is what is known of a request before it runs.
@@ -38,6 +39,7 @@ type classifier struct {
 	timeout    func(Request) time.Duration
 	exempt     func(Request) bool
 	deaf       bool  // to what callers say of their deadline beside grpc-timeout
+	retries    bool  // callers are heeded who say that they have tried before
 	costUnit   int64 // bytes to a unit of true cost; 0: the estimate stands
 }
 
@@ -71,6 +73,11 @@ func Timeout(f func(Request) time.Duration) Option { return func(c *classifier) 
 // x-envoy-upstream-rq-timeout-ms count beside grpc-timeout, as they do by default: of a
 // stream they say for how long its first message is waited for. The class caps them.
 func HeedDeadline(on bool) Option { return func(c *classifier) { c.deaf = !on } }
+
+// HeedRetries says whether callers are heeded who say that they have tried before, as they
+// are not by default: in grpc-previous-rpc-attempts, x-envoy-attempt-count and
+// x-stainless-retry-count. What comes of it is said at httpgate.HeedRetries.
+func HeedRetries(on bool) Option { return func(c *classifier) { c.retries = on } }
 
 // Exempt lets the requests for which f says so past the gate: they hold no slot
 // and are not counted. It replaces the default, which is Health.
@@ -136,6 +143,11 @@ func (c *classifier) request(g *gate.Gate, r Request) gate.Request {
 		said.Millis(metadata.ValueFromIncomingContext(r.Context, metadataExpected))
 		said.Millis(metadata.ValueFromIncomingContext(r.Context, metadataUpstream))
 		ask.Timeout = deadline.Sooner(ask.Timeout, said.Left)
+	}
+	if c.retries {
+		ask.Retry, _ = policy.ReadRetried(func(name string) []string {
+			return metadata.ValueFromIncomingContext(r.Context, name) // whatever its case
+		})
 	}
 	return ask
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gate/deadline"
+	policy "github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
@@ -21,6 +22,7 @@ type classifier struct {
 	cost       func(*http.Request) int64
 	timeout    func(*http.Request) time.Duration
 	deaf       bool // to what callers say of their deadline
+	retries    bool // callers are heeded who say that they have tried before
 }
 
 // Class takes a request's class by name from f, for example a constant for
@@ -51,6 +53,15 @@ func Timeout(f func(*http.Request) time.Duration) Option {
 // no sense is ignored, and what has passed is refused.
 func HeedDeadline(on bool) Option { return func(c *classifier) { c.deaf = !on } }
 
+// HeedRetries says whether callers are heeded who say that they have tried before, as they
+// are not by default: in x-envoy-attempt-count, grpc-previous-rpc-attempts and
+// x-stainless-retry-count. Where the class has Pool.RetriesLast a retry then goes after
+// first tries of its importance, and finds the room full when it is half full. To say so
+// can only cost a caller, and what makes no sense says nothing: no header comes before
+// anybody. But who says it comes after those who keep quiet, so switch it on where callers
+// are your own, or all of them say it.
+func HeedRetries(on bool) Option { return func(c *classifier) { c.retries = on } }
+
 // request returns what the gate is asked.
 func (c *classifier) request(g *gate.Gate, r *http.Request) gate.Request {
 	var ask gate.Request
@@ -78,6 +89,9 @@ func (c *classifier) request(g *gate.Gate, r *http.Request) gate.Request {
 	}
 	if !c.deaf {
 		ask.Timeout = deadline.Sooner(ask.Timeout, deadline.Read(r.Header).Left)
+	}
+	if c.retries {
+		ask.Retry, _ = policy.ReadRetried(func(name string) []string { return r.Header[name] })
 	}
 	return ask
 }

@@ -1,9 +1,13 @@
-package trust
+package call
 
 import (
 	"net/http"
 	"testing"
 )
+
+func valuesOf(h http.Header) func(string) []string {
+	return func(name string) []string { return h[name] }
+}
 
 func TestWhichTryARequestIs(t *testing.T) {
 	for _, c := range []struct {
@@ -27,7 +31,7 @@ func TestWhichTryARequestIs(t *testing.T) {
 		{name: "huge", h: http.Header{"X-Envoy-Attempt-Count": {"99999999999999999999"}}, malformed: 1},
 		{name: "empty, blank, hexadecimal", h: http.Header{"X-Envoy-Attempt-Count": {"", " 2", "0x2"}}, malformed: 3},
 	} {
-		if retry, malformed := Retry(c.h); retry != c.retry || malformed != c.malformed {
+		if retry, malformed := ReadRetried(valuesOf(c.h)); retry != c.retry || malformed != c.malformed {
 			t.Errorf("%s: retry %v, %d malformed; want %v, %d", c.name, retry, malformed, c.retry, c.malformed)
 		}
 	}
@@ -41,7 +45,7 @@ func FuzzAttemptHeadersOnlyLower(f *testing.F) {
 	f.Add("2147483648", "")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		said := http.Header{"X-Stainless-Retry-Count": {"1"}, "X-Envoy-Attempt-Count": {a, b}, "Grpc-Previous-Rpc-Attempts": {b}}
-		if retry, malformed := Retry(said); !retry || malformed < 0 || malformed > 3 {
+		if retry, malformed := ReadRetried(valuesOf(said)); !retry || malformed < 0 || malformed > 3 {
 			t.Fatalf("%q %q: retry %v, %d malformed", a, b, retry, malformed)
 		}
 	})
