@@ -83,9 +83,6 @@ func (c *Config) WithDefaults() *Config {
 }
 
 func (k *Class) fill() {
-	for i := range k.Ladder {
-		k.Ladder[i].fill()
-	}
 	k.Gap.fill()
 	if k.Slots == (Slots{}) {
 		k.Slots.Fixed = defaultSlots
@@ -123,6 +120,9 @@ func (k *Class) fill() {
 		k.Session.Span = cmp.Or(k.Session.Span, defaultSpan)
 	}
 	k.Call.fill(k.Deadline)
+	for i := range k.Ladder {
+		k.Ladder[i].fill(k.Deadline)
+	}
 	k.Operator.fill()
 	k.Clients.Exempt = cmp.Or(k.Clients.Exempt, Off)
 	if k.Mode == (Mode{}) {

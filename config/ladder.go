@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,11 @@ import (
 type Rung struct {
 	Name     string     `yaml:"name" doc:"What it is called in headers and metrics. Default: its kind, or the upstream's name; with -2 where that is taken."`
 	Cache    CacheRung  `yaml:"cache" doc:"An earlier answer of the primary to the same request, as HTTP lets it be used."`
-	Upstream string     `yaml:"upstream" doc:"Name of another upstream."`
+	Upstream string     `yaml:"upstream" doc:"Name of another upstream, which is asked instead, in a pool of its own there."`
+	Slots    int        `yaml:"slots" min:"1" max:"1000000" large:"10000" doc:"With upstream: how many requests may be with it at once. Default: an even part of the slots that classes leave of it, and as many more as others leave idle; 20 where nothing says how many it has."`
+	Wait     Duration   `yaml:"wait" min:"1ms" max:"24h" doc:"With upstream: how long a request may wait for one of them. Default: not at all, and the next rung is asked."`
+	Service  Duration   `yaml:"service" min:"1us" max:"24h" doc:"With upstream: how long it takes for one request. It is not asked with less than that left of the deadline. Default: what the upstream says of itself, else 1ms."`
+	Call     Call       `yaml:"call" doc:"With upstream: how it is called; see call of a class. Default: one attempt."`
 	Static   StaticRung `yaml:"static" doc:"A fixed answer, to any request that speaks HTTP."`
 }
 
@@ -40,7 +45,8 @@ const (
 	defaultKeptMemory = Bytes(64 << 20) // as much as a class's waiting room may hold
 )
 
-func (r *Rung) fill() {
+// fill holds what was not written. deadline is the class's.
+func (r *Rung) fill(deadline Duration) {
 	if c := &r.Cache; c.TTL != 0 {
 		c.Override = cmp.Or(c.Override, Off)
 		c.Memory = cmp.Or(c.Memory, max(defaultKeptMemory, 4*c.MaxBytes))
@@ -49,6 +55,9 @@ func (r *Rung) fill() {
 	if r.Static.File != "" {
 		r.Static.Status = cmp.Or(r.Static.Status, 200)
 	}
+	if r.Upstream != "" {
+		r.Call.fill(deadline)
+	}
 }
 
 // kinds is which kinds of answer a rung says it is.
@@ -56,7 +65,7 @@ func (r *Rung) kinds() (kinds []string) {
 	if c := r.Cache; c.TTL != 0 || c.StaleFor != 0 || c.Override != "" || c.MaxBytes != 0 || c.Memory != 0 || len(c.Ignore) > 0 || c.File != "" {
 		kinds = append(kinds, "cache")
 	}
-	if r.Upstream != "" {
+	if r.Upstream != "" || r.Slots != 0 || r.Wait != 0 || r.Service != 0 || !reflect.DeepEqual(r.Call, Call{}) {
 		kinds = append(kinds, "upstream")
 	}
 	if r.Static != (StaticRung{}) {
@@ -93,10 +102,10 @@ func (d *decoder) fixedAnswers(c *Config) {
 	}
 }
 
-// ladder checks a class's rungs.
-func (k *checker) ladder(rungs []Rung, at string) {
-	const fix = "write one of cache, static"
-	caches := 0
+// ladder checks the rungs of a class (d, defaults filled in).
+func (k *checker) ladder(rungs []Rung, d Class, at string) {
+	const fix = "write one of cache, upstream, static"
+	caches, asked := 0, map[string]bool{d.Upstream: true}
 	for i, r := range rungs {
 		at := join(at, strconv.Itoa(i))
 		switch kinds := r.kinds(); {
@@ -109,6 +118,9 @@ func (k *checker) ladder(rungs []Rung, at string) {
 			if caches++; caches == 2 {
 				k.report(at, "keep one", "is a second cache, which holds nothing that the first does not")
 			}
+		case kinds[0] == "upstream":
+			k.upstreamRung(r, d, asked, at)
+			asked[r.Upstream] = true
 		case kinds[0] == "static" && i < len(rungs)-1:
 			k.report(join(join(at, "static"), "file"), "move it to the end, or remove what is below it", "always answers: no rung below it is ever asked")
 		}
@@ -120,6 +132,30 @@ func (k *checker) ladder(rungs []Rung, at string) {
 			k.report(join(at, "name"), "write letters, digits, - and _, at most 64", "is %s", quote(r.Name))
 		}
 	}
+}
+
+// upstreamRung checks a rung that is an upstream; asked are those that the class has
+// asked before.
+func (k *checker) upstreamRung(r Rung, d Class, asked map[string]bool, at string) {
+	names := namesOf(k.cfg.Upstreams)
+	switch here := join(at, "upstream"); {
+	case r.Upstream == "":
+		k.missing(at, "upstream", "name one of "+strings.Join(names, ", "))
+	case !slices.Contains(names, r.Upstream):
+		k.report(here, k.whichUpstream(r.Upstream, names), "is %s, which is not an upstream", quote(r.Upstream))
+	case r.Upstream == d.Upstream:
+		k.report(here, "name another, or remove it", "is %s, which is the class's own: it did not answer, and is not asked again", quote(r.Upstream))
+	case asked[r.Upstream]:
+		k.report(here, "keep one", "is %s, which a rung above asks already", quote(r.Upstream))
+	}
+	if r.Service >= d.Deadline {
+		k.report(join(at, "service"), "make it shorter, or the deadline longer", "is %s, and the deadline is %s: there is never time to ask", r.Service, d.Deadline)
+	}
+	if r.Call.Reserve != 0 {
+		k.report(join(join(at, "call"), "reserve"), "write it in call of the class", "is of the class's deadline, which is one for all rungs")
+	}
+	r.Call.Reserve = 0
+	k.call(r.Call, d, join(at, "call"))
 }
 
 func (k *checker) cacheRung(c CacheRung, at string) {

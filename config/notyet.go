@@ -24,7 +24,6 @@ var notYet = []notBuilt{
 	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
-	{"classes.*.ladder.*.upstream", "cheaper answers of other upstreams", "use cache or static"},
 	{"classes.*.shed", "cheaper answers", "remove it"},
 }
 

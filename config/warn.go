@@ -32,6 +32,11 @@ func (k *checker) share(u Upstream, classes []Class) {
 		if c.Upstream == u.Name {
 			sum, used = sum+c.Slots.Fixed, true
 		}
+		for _, r := range c.Ladder {
+			if r.Upstream == u.Name {
+				sum, used = sum+r.Slots, true
+			}
+		}
 	}
 	at := join("upstreams", u.Name)
 	switch {
@@ -50,6 +55,7 @@ func (k *checker) unwise(c Class, at string) {
 		k.advise(join(join(at, "budget"), "latency"), "make it shorter", "is %s, longer than any deadline (%s): the bound holds requests that expire in it", c.Budget.Latency, c.MaxDeadline)
 	}
 	k.unwiseCall(c, join(at, "call"))
+	k.unwiseRungs(c, join(at, "ladder"))
 	if c.WhenFull.Block > c.Deadline {
 		k.advise(join(join(at, "when_full"), "block"), "make it shorter", "is %s, longer than the deadline %s", c.WhenFull.Block, c.Deadline)
 	}

@@ -91,7 +91,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		if r == nil {
 			return nil, fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
 		}
-		k, err := g.class(classes[c.Name], policies[c.Name], r, before)
+		k, err := g.class(cfg, classes[c.Name], policies[c.Name], r, before)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +141,7 @@ func sameService(a, b config.Upstream) bool {
 
 // class returns the class for its configuration: the one there was, if all that
 // it is made of is as it was.
-func (g *Gateway) class(c config.Class, how call.Policy, r *resource, before *generation) (k *class, err error) {
+func (g *Gateway) class(cfg *config.Config, c config.Class, how call.Policy, r *resource, before *generation) (k *class, err error) {
 	old := before.class(c.Name)
 	if old != nil && old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
 		return old, nil
@@ -150,7 +150,7 @@ func (g *Gateway) class(c config.Class, how call.Policy, r *resource, before *ge
 	if err := k.express(); err != nil {
 		return nil, err
 	}
-	if k.ladder, err = newLadder(&c, old); err != nil {
+	if k.ladder, err = newLadder(cfg, &c, old); err != nil {
 		return nil, err
 	}
 	if err := k.govern(how, r.service.HonoursKeys.On(), old); err != nil {

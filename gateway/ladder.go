@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"net/http"
 	"net/textproto"
 	"time"
@@ -27,7 +28,7 @@ type ladder struct {
 
 // newLadder makes a class's cheaper answers, or nil if it has none. What before has
 // kept goes on where it is configured as it was.
-func newLadder(c *config.Class, before *class) (*ladder, error) {
+func newLadder(cfg *config.Config, c *config.Class, before *class) (*ladder, error) {
 	if len(c.Ladder) == 0 {
 		return nil, nil
 	}
@@ -44,12 +45,14 @@ func newLadder(c *config.Class, before *class) (*ladder, error) {
 				b.kept = before.ladder.kept
 			}
 			b.cache = next.Cache
+		case r.Upstream != "":
+			return nil, fmt.Errorf("class %s: a rung that is an upstream is not built into the gateway yet", c.Name)
 		default:
 			next.Static = &rungs.Static{Status: r.Static.Status, Type: rungs.TypeOf(r.Static.File), Body: []byte(r.Static.Body)}
 		}
 		list = append(list, next)
 	}
-	order, err := assemble.Ladder(*c)
+	order, err := assemble.Ladder(cfg, *c)
 	if err != nil {
 		return nil, err
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // ladder returns a class's cheaper answers.
-func (t Trial) ladder(c config.Class) (l sim.Ladder, err error) {
-	if l.Order, err = assemble.Ladder(c); err != nil {
+func (t Trial) ladder(cfg *config.Config, c config.Class) (l sim.Ladder, err error) {
+	if l.Order, err = assemble.Ladder(cfg, c); err != nil {
 		return l, err
 	}
 	for _, r := range c.Ladder {
@@ -21,6 +21,16 @@ func (t Trial) ladder(c config.Class) (l sim.Ladder, err error) {
 				For:       r.Cache.TTL.D() + r.Cache.StaleFor.D(),
 				BySession: splitsBySession(c.Session.Key, r.Cache.Ignore),
 				Share:     t.HitShare,
+			}
+		}
+		if r.Upstream != "" {
+			next.Class = config.AskedName(c.Name, r.Upstream)
+			for _, u := range cfg.Upstreams {
+				if u.Name == r.Upstream {
+					if next.Service, err = law(u, r.Service); err != nil {
+						return l, err
+					}
+				}
 			}
 		}
 		l.Rungs = append(l.Rungs, next)

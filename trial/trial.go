@@ -84,7 +84,7 @@ func (t Trial) Scenario() (sim.Scenario, error) {
 		Record: t.Record, Report: t.Report, Meta: t.Meta,
 	}
 	for _, r := range assemble.Resources(cfg) {
-		res, err := t.resource(r)
+		res, err := t.resource(cfg, r)
 		if err != nil {
 			return s, err
 		}
@@ -100,7 +100,7 @@ func (t Trial) Scenario() (sim.Scenario, error) {
 	return s, nil
 }
 
-func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
+func (t Trial) resource(cfg *config.Config, r assemble.Resource) (sim.Resource, error) {
 	service, err := t.service(r)
 	if err != nil {
 		return sim.Resource{}, err
@@ -131,7 +131,7 @@ func (t Trial) resource(r assemble.Resource) (sim.Resource, error) {
 			how.Policy = &policy
 		}
 		res.Calls = append(res.Calls, how)
-		down, err := t.ladder(c)
+		down, err := t.ladder(cfg, c)
 		if err != nil {
 			return res, fmt.Errorf("class %s: %w", c.Name, err)
 		}
@@ -155,28 +155,39 @@ func breaksOff(classes []config.Class) bool {
 // service returns the law of an upstream's service times: the trial's, the
 // file's, or the trace's.
 func (t Trial) service(r assemble.Resource) (workload.Service, error) {
+	if r.Own == 0 { // rungs alone ask it, each for as long as its own says
+		return workload.FromTrace(), nil
+	}
 	file := r.Upstream.Service
 	switch {
 	case !t.Service.Traced():
 		return t.Service, nil
 	case t.timed():
 		return workload.FromTrace(), nil
-	case len(file.Mix) > 0:
-		parts := make([]workload.Part, 0, len(file.Mix))
-		for _, m := range file.Mix {
-			law, err := workload.ConstantService(m.Time.D())
-			if err != nil {
-				return law, fmt.Errorf("upstream %s: %w", r.Upstream.Name, err)
-			}
-			parts = append(parts, workload.Part{Share: m.Share, Service: law})
-		}
-		return workload.MixedService(parts...)
-	case file.Fixed > 0:
-		return workload.ConstantService(file.Fixed.D())
+	case !file.IsZero():
+		return law(r.Upstream, 0)
 	case t.traced():
 		return workload.FromTrace(), nil
 	}
 	return t.Service, fmt.Errorf("upstream %s: how long it serves is not known; say `service: 100ms` in its upstream, or --service", r.Upstream.Name)
+}
+
+// law is how long an upstream serves: what a rung says of it, else what it says
+// itself.
+func law(u config.Upstream, said config.Duration) (workload.Service, error) {
+	if said == 0 && len(u.Service.Mix) > 0 {
+		parts := make([]workload.Part, 0, len(u.Service.Mix))
+		for _, m := range u.Service.Mix {
+			one, err := workload.ConstantService(m.Time.D())
+			if err != nil {
+				return one, fmt.Errorf("upstream %s: %w", u.Name, err)
+			}
+			parts = append(parts, workload.Part{Share: m.Share, Service: one})
+		}
+		return workload.MixedService(parts...)
+	}
+	takes := (&config.Rung{Service: said}).Takes(u)
+	return workload.ConstantService(takes.D())
 }
 
 // timed reports whether every load is a trace that knows service times.

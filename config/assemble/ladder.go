@@ -17,18 +17,29 @@ func Reserve(c config.Class) time.Duration {
 	return cmp.Or(c.Call.Reserve.D(), ladder.ReserveDefault)
 }
 
-// Ladder returns the order of a class's cheaper answers, with their names.
-func Ladder(c config.Class) (ladder.Ladder, error) {
+// Ladder returns the order of a class's cheaper answers, with their names and the
+// time that each needs.
+func Ladder(cfg *config.Config, c config.Class) (ladder.Ladder, error) {
 	rungs := make([]ladder.Rung, len(c.Ladder))
 	for i, r := range c.Ladder {
-		rungs[i].Name = r.Name
 		switch {
-		case r.Name != "":
 		case r.Cache.TTL != 0:
 			rungs[i].Name = ladder.Cache
+		case r.Upstream != "":
+			rungs[i] = ladder.Rung{Name: r.Upstream, Needs: r.Takes(upstream(cfg, r.Upstream)).D()}
 		default:
 			rungs[i].Name = ladder.Static
 		}
+		rungs[i].Name = cmp.Or(r.Name, rungs[i].Name)
 	}
 	return ladder.New(rungs...)
+}
+
+func upstream(cfg *config.Config, name string) config.Upstream {
+	for _, u := range cfg.Upstreams {
+		if u.Name == name {
+			return u
+		}
+	}
+	return config.Upstream{}
 }

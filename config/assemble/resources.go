@@ -11,9 +11,12 @@ import (
 // Resource is one upstream with the classes that use it.
 type Resource struct {
 	Upstream config.Upstream
-	// Classes are the file's classes on this upstream, in its order: the index
-	// here is the index in the machine.
+	// Classes are the file's classes on this upstream, in its order, and after them
+	// the pools in which rungs of other classes ask it: the index here is the index in
+	// the machine.
 	Classes []config.Class
+	// Own is how many of them are the file's.
+	Own     int
 	Machine boundary.Config
 	// Calls say how each of the classes calls the upstream, by the same index. One
 	// that says nothing but a timeout makes a single attempt.
@@ -21,7 +24,7 @@ type Resource struct {
 }
 
 // Resources returns the resources of a configuration that passed validation,
-// in the order of its upstreams; those that no class uses are left out.
+// in the order of its upstreams; those that no class and no rung uses are left out.
 func Resources(cfg *config.Config) []Resource {
 	cfg = cfg.WithDefaults()
 	var all []Resource
@@ -33,9 +36,13 @@ func Resources(cfg *config.Config) []Resource {
 		for _, c := range cfg.Classes {
 			if c.Upstream == u.Name {
 				r.Classes = append(r.Classes, c)
-				r.Machine.Classes = append(r.Machine.Classes, class(c))
-				r.Calls = append(r.Calls, Call(cfg, c, u.Name))
 			}
+		}
+		r.Own = len(r.Classes)
+		r.Classes = append(r.Classes, cfg.Asked(u)...)
+		for _, c := range r.Classes {
+			r.Machine.Classes = append(r.Machine.Classes, class(c))
+			r.Calls = append(r.Calls, Call(cfg, c, u.Name))
 		}
 		r.edge(cfg)
 		if len(r.Classes) > 0 {
