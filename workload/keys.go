@@ -65,6 +65,6 @@ func (k Keys) draw(d *dice.Dice) uint64 {
 	case k.upTo == nil:
 		return uint64(d.Intn(k.n)) + 1
 	}
-	i, _ := slices.BinarySearch(k.upTo, d.Float64()*k.upTo[k.n-1])
+	i, _ := slices.BinarySearch(k.upTo, float64(d.Float64()*k.upTo[k.n-1]))
 	return uint64(min(i, k.n-1)) + 1
 }
