@@ -122,6 +122,16 @@ func (g *Gate) States() []boundary.ClassState {
 	return states
 }
 
+// State returns the state of one class.
+func (g *Gate) State(class int) boundary.ClassState {
+	now := g.Now()
+	g.mu.Lock()
+	g.machine.Advance(now, &g.out)
+	state := g.machine.Class(class)
+	g.settle(now, boundary.Advanced, 0)
+	return state
+}
+
 // Tenants returns the remembered tenants of a class, by name, and the account
 // of those that were forgotten.
 func (g *Gate) Tenants(class int) ([]boundary.TenantState, tally.Tally) {

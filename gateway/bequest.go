@@ -23,6 +23,7 @@ type bequest struct {
 	Operated  []Operation                `json:"operated"`
 	Overrides []bequeathed               `json:"overrides"`
 	Trail     []Entry                    `json:"trail"`
+	Gaps      map[string]bequeathedGap   `json:"gaps"` // by class
 }
 
 // bequeathed is an override with what is left of its time.
@@ -59,6 +60,7 @@ func (g *Gateway) bequeath() []byte {
 			b.Operated = append(b.Operated, o)
 		}
 	}
+	b.Gaps = bequeathGaps(now)
 	for _, o := range g.overrides.all() {
 		b.Overrides = append(b.Overrides, bequeathed{o.Override, time.Until(o.End).Seconds()})
 	}
@@ -118,6 +120,7 @@ func (g *Gateway) takeIn(text []byte) error {
 		}
 	}
 	g.takeOperations(now, b.Operated)
+	takeGaps(now, b.Gaps)
 	g.log.Info("took over what the process before this one knew", "upstreams", len(b.Resources), "clients", clients,
 		"operated", len(b.Operated), "overrides", len(b.Overrides))
 	return nil

@@ -67,6 +67,27 @@ func TestABequestMeetsAnotherFile(t *testing.T) {
 	}
 }
 
+// What was learned of gaps is taken over by classes that learn in the same way.
+func TestABequestHandsOnWhatWasLearned(t *testing.T) {
+	const file = `a: { upstream: app, match: { path: /a }, ladder: [cache: { ttl: 60s }], gap: { learned: { compare: exact, by: "path" } } },
+		b: { upstream: app, ladder: [cache: { ttl: 60s }], gap: { learned: { compare: exact, by: "path" } } }`
+	old, _ := heir(t, file)
+	for _, c := range old.current.Load().classes {
+		for range 40 {
+			c.learning.record("/x", 0)
+		}
+	}
+	g, _ := heir(t, strings.Replace(file, `"path" } } },`, `"method" } } },`, 1))
+	if err := g.takeIn(old.bequest()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range g.current.Load().classes {
+		if of, known := c.learning.gapOf("/x"); known != (c.name == "b") || of > 100_000 {
+			t.Errorf("class %s: gap %d, known: %v; want b to know, and a, whose buckets are others now, not", c.name, of, known)
+		}
+	}
+}
+
 // What cannot be read changes nothing, and the process serves all the same.
 func TestBequestsThatAreNotTakenIn(t *testing.T) {
 	old, _ := heir(t, "a: { upstream: app }")

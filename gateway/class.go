@@ -34,7 +34,9 @@ type class struct {
 
 	ladder *ladder // cheaper answers; nil: there are none
 	gap    assemble.Gap
-	calls  *calls // nil: one attempt, and its limit
+	// learning is how that is learned; nil: it is not.
+	learning *learning
+	calls    *calls // nil: one attempt, and its limit
 
 	ungoverned func() *class // see letThrough
 

@@ -49,6 +49,8 @@ type exchange struct {
 
 	partition string      // whose answers are its own, where the class keeps any
 	keep      *rungs.Copy // of the answer, while it passes; nil: it is not kept
+	bucket    string      // in which its gap is learned
+	sample    *sample     // for that; nil: it is none
 
 	*overdue
 	// The copy that is called; see upstream.
@@ -397,6 +399,7 @@ func (x *exchange) complete() {
 // finish ends the handler's part, however it ended: return, panic, hijack.
 func (x *exchange) finish() {
 	x.keep.Drop()
+	x.gateway.compare(x.sample)
 	if x.body != nil {
 		x.body.Close()
 	}

@@ -107,11 +107,11 @@ func (f *flow) Read(p []byte) (int, error) {
 	n, err := f.src.Read(p)
 	if n > 0 {
 		f.touch()
-		f.x.keep.Write(p[:n])
+		f.x.copyOf(p[:n])
 	}
 	switch {
 	case err == io.EOF:
-		f.x.keep.Done()
+		f.x.copied()
 		f.x.complete()
 	case err != nil:
 		f.err = err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spillway-dev/spillway/config/assemble"
 	"github.com/spillway-dev/spillway/expr"
+	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/policy/shed"
 )
 
@@ -33,6 +34,22 @@ func (c *class) fits(r *http.Request) bool {
 		c.seen.Expressions.Match.Add(1)
 	}
 	return is
+}
+
+// weigh returns how much worse a cheaper answer is for a request, and the bucket in
+// which that is learned.
+func (c *class) weigh(r *http.Request, ask *gate.Request) (of shed.Gap, bucket string) {
+	if !c.gap.Says {
+		return 0, ""
+	}
+	a := &asked{r: r, class: c, ask: ask}
+	if c.learning != nil {
+		bucket = c.learning.bucketOf(a)
+		if of, ok := c.learning.gapOf(bucket); ok {
+			return of, bucket
+		}
+	}
+	return c.gapOf(a), bucket
 }
 
 // gapOf is how much worse a cheaper answer is for a request, as the configuration

@@ -131,6 +131,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g.guard = g.guarded()
 	g.seen.Copies = g.copyMetrics
 	g.seen.Calls = g.callMetrics
+	g.seen.Gaps = g.gapMetrics
 	g.seen.Overrides = g.remaining
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {

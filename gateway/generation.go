@@ -150,6 +150,9 @@ func (g *Gateway) class(cfg *config.Config, c config.Class, how call.Policy, r *
 	if err := k.express(); err != nil {
 		return nil, err
 	}
+	if k.learning, err = newLearning(cfg, c, old); err != nil {
+		return nil, err
+	}
 	if k.ladder, err = newLadder(cfg, &c, old); err != nil {
 		return nil, err
 	}
@@ -198,6 +201,7 @@ func (g *Gateway) adopt(p *plan) error {
 			}
 			c.recorded = g.recorder.Class(c.name)
 			c.ladder.begin(c)
+			c.learning.begin()
 			if err := c.calls.begin(); err != nil {
 				return err
 			}

@@ -43,8 +43,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	ask := c.ask(r, named.Left)
 	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
-	partition := ""
+	partition, bucket := "", ""
 	if c.ladder != nil {
+		ask.Gap, bucket = c.weigh(r, &ask)
 		partition = partitionOf(&ask, who)
 	}
 	ask.OnOverdue = due.tell
@@ -84,7 +85,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		permit: permit, overdue: due,
 		offered: ask.At, granted: granted, named: named.Left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
-		secure: who.secure(r), partition: partition,
+		secure: who.secure(r), partition: partition, bucket: bucket,
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

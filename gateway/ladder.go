@@ -136,9 +136,22 @@ func (x *exchange) look(status int, h http.Header, length int64) error {
 			return &replacedError{s, rung, status}
 		}
 	}
+	x.sample = x.sampled(a, status, h, length) // before the answer is kept, or it would be compared with itself
 	began := time.Now().Add(-x.class.gate.Now().Sub(x.granted))
 	x.keep = x.class.ladder.Learn(a, status, h, length, began)
 	return nil
+}
+
+// copyOf takes down a piece of an answer that passes, where somebody wants it.
+func (x *exchange) copyOf(p []byte) {
+	x.keep.Write(p)
+	x.sample.write(p)
+}
+
+// copied notes that it has come to its end.
+func (x *exchange) copied() {
+	x.keep.Done()
+	x.sample.done()
 }
 
 // replace answers with a stand-in instead of the upstream's error. The slot is free

@@ -23,10 +23,10 @@ func (x *exchange) pass(a wire.Answer) error {
 		p, err := conn.Next()
 		if len(p) > 0 {
 			x.body.touch()
-			x.keep.Write(p)
+			x.copyOf(p)
 		}
 		if err == io.EOF {
-			x.keep.Done()
+			x.copied()
 			x.complete()
 		}
 		if len(p) > 0 {

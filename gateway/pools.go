@@ -33,6 +33,7 @@ type poolState struct {
 	Operator    *Operation       `json:"operator,omitempty"` // what it is switched to by hand
 	Override    *Override        `json:"override,omitempty"` // limits that an operator has put in the place of the file's
 	Calls       callState        `json:"calls"`
+	Gap         gapState         `json:"gap"` // that is learned; {} where none is
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
 	Mode        string           `json:"mode"`
@@ -95,6 +96,7 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 		for k, s := range r.gate.States() {
 			p := g.withOperation(stateOf(r.name, &s, r.gate.Items(k, items)), &s)
 			p.Calls = g.callsOf(r.name, s.Name)
+			p.Gap = g.gapOf(r.name, s.Name)
 			all = append(all, p)
 		}
 	}
@@ -171,6 +173,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",
 		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
 	p.Calls.write(w)
+	p.Gap.write(w)
 	fmt.Fprintf(w, "  offered   %d%s\n", p.Offered, counts(p.Answered))
 	p.writeShadow(w)
 	if len(p.Requests) > 0 {

@@ -40,6 +40,8 @@ type Metrics struct {
 	Copies func() []Copy
 	// Calls returns how classes call their upstreams; nil: none has a policy for it.
 	Calls func() []Call
+	// Gaps returns what classes have learned of their gap; nil: none learns.
+	Gaps func() []Gap
 	// Overrides returns the classes whose limits are overridden; nil: none are.
 	Overrides func() []Overridden
 	// Draining is shown as spillway_draining.
@@ -160,6 +162,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Calls != nil {
 		s.calls(m.Calls())
+	}
+	if m.Gaps != nil {
+		s.gaps(m.Gaps())
 	}
 	if m.Overrides != nil {
 		s.overrides(m.Overrides())

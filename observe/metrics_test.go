@@ -17,6 +17,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/gap"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/tally"
 )
@@ -78,6 +79,10 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	}
 	m.Calls = func() []Call {
 		return []Call{{Resource: "app", Class: "checkout"}, {Resource: "app", Class: "free", RetriesFree: true, HedgesFree: true, State: call.State{Breaker: call.Open}}}
+	}
+	m.Gaps = func() []Gap {
+		known := gap.Estimate{Bucket: "\xff", Samples: 40, Mean: 0.1, Upper: 0.2, Known: true}
+		return []Gap{{Resource: "app", Class: "checkout", Estimates: []gap.Estimate{known, known, {Bucket: "made up"}}}}
 	}
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)

@@ -64,7 +64,7 @@ var (
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,
-		&expressionErrors, &gapOutside,
+		&expressionErrors, &gapOutside, &gapSamples, &gapBuckets, &gapLearned,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
 )
@@ -124,9 +124,14 @@ classic buckets and, for scrapers that ask for them, native ones. The ` + "`go_`
 | `+"`source`"+` | `+"`mtls`, `jwt`, `key`, `proxy`, `nobody`"+` |
 | `+"`failure`"+` | `+"`malformed`, `algorithm`, `unknown_key`, `signature`, `expired`, `not_yet`, `audience`, `issuer`, `revoked`, `unavailable`"+` |
 | `+"`claim`"+` | `+"`class`, `tenant`, `importance`, `deadline`"+` |
+| `+"`key`"+` | `+"`match`, `gap`, `by`"+` |
+| `+"`came`"+` | `+"`compared`, `no_place`, `unspared`, `unanswered`, `unlike`"+` |
+| `+"`known`"+` | `+"`yes`, `no`"+` |
+| `+"`bound`"+` | `+"`mean`, `lower`, `upper`, `used`"+` |
+| `+"`bucket`"+` | at most %d of a class, escaped and cut as tenants are: the most sampled of those of which enough is known |
 | `+"`tenant`"+` | at most %d of a class, escaped and cut to %d bytes, and `+"`other`"+`: a tenant gets a label of its own once it is behind 1 %% of what its class is offered, and keeps it |
 
 However many tenants and paths callers make up, the number of series stays, and so does the size of a scrape: under 1 MiB for a hundred classes.
-`, TenantsMost, tenantLabelMax)
+`, GapsMost, TenantsMost, tenantLabelMax)
 	return b.String()
 }

@@ -2,6 +2,7 @@ package rungs
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -27,6 +28,15 @@ type Standin struct {
 
 // Fixed reports whether it is the operator's own answer, not one of the upstream's.
 func (s *Standin) Fixed() bool { return s.fixed != nil }
+
+// Answer is what it says to a request for all of it: its status, its body's coding
+// and its body, which nobody may change.
+func (s *Standin) Answer() (status int, coding string, body []byte) {
+	if s.fixed != nil {
+		return cmp.Or(s.fixed.Status, http.StatusOK), "", s.fixed.Body
+	}
+	return s.earlier.status, s.earlier.header.Get("Content-Encoding"), s.earlier.body
+}
 
 // Write writes it. What is in w's header stays beside. upstream is the status that
 // the upstream answered with, 0 if it did not.
