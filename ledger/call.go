@@ -67,8 +67,12 @@ type Grant struct {
 
 // Errors of a ledger. What quota says of a reservation is passed on as it is.
 var (
-	// ErrUnavailable: the store has failed, or is closed. Nothing was changed.
+	// ErrUnavailable: the store has failed, or is closed. Nothing was changed, unless
+	// the error is ErrUncertain too.
 	ErrUnavailable = errors.New("the ledger is not available")
+	// ErrUncertain: the store was lost while it committed, so that nobody knows
+	// whether it did. The same asked again tells.
+	ErrUncertain = errors.New("it is not known whether it was committed")
 	// ErrNoCall: there is no such attempt.
 	ErrNoCall = errors.New("there is no such call")
 	// ErrOther: the attempt is there, with other budgets or amounts.

@@ -12,7 +12,7 @@ const groupMost = 256
 
 // op is one operation. do decides and writes; its error is the store's.
 type op struct {
-	touches []string
+	touches Touches
 	do      func(Rows) error
 	done    chan error
 }
@@ -38,9 +38,9 @@ func newGroup(s Store) *group {
 // caller that leaves does not undo it: it is told then that nobody knows, and finds
 // out by looking. So it waits for the verdict unless the operation has not been
 // taken yet.
-func (g *group) do(ctx context.Context, touches []string, f func(Rows) error) error {
+func (g *group) do(ctx context.Context, t Touches, f func(Rows) error) error {
 	o := g.spare.Get().(*op)
-	o.touches, o.do = touches, f
+	o.touches, o.do = t, f
 	select {
 	case <-g.stop:
 		return ErrUnavailable
@@ -55,7 +55,7 @@ func (g *group) do(ctx context.Context, touches []string, f func(Rows) error) er
 	}
 	select {
 	case err := <-o.done:
-		o.touches, o.do = nil, nil
+		o.touches, o.do = Touches{}, nil
 		g.spare.Put(o)
 		return err
 	case <-g.ended: // or was it the last?
@@ -71,9 +71,10 @@ func (g *group) do(ctx context.Context, touches []string, f func(Rows) error) er
 func (g *group) run() {
 	defer close(g.ended)
 	batch := make([]*op, 0, groupMost)
-	var touches []string
+	var all Touches
 	for {
-		batch, touches = batch[:0], touches[:0]
+		batch = batch[:0]
+		all.Calls, all.Budgets = all.Calls[:0], all.Budgets[:0]
 		select {
 		case o := <-g.ops:
 			batch = append(batch, o)
@@ -90,7 +91,7 @@ func (g *group) run() {
 			}
 			break
 		}
-		g.commit(batch, touches)
+		g.commit(batch, all)
 	}
 }
 
@@ -99,18 +100,19 @@ func (g *group) rest() {
 	for {
 		select {
 		case o := <-g.ops:
-			g.commit([]*op{o}, nil)
+			g.commit([]*op{o}, Touches{})
 		default:
 			return
 		}
 	}
 }
 
-func (g *group) commit(batch []*op, touches []string) {
+func (g *group) commit(batch []*op, all Touches) {
 	for _, o := range batch {
-		touches = append(touches, o.touches...)
+		all.Calls = append(all.Calls, o.touches.Calls...)
+		all.Budgets = append(all.Budgets, o.touches.Budgets...)
 	}
-	err := g.store.Update(context.Background(), touches, func(r Rows) error {
+	err := g.store.Update(context.Background(), all, func(r Rows) error {
 		for _, o := range batch {
 			if err := o.do(r); err != nil {
 				return err

@@ -52,7 +52,7 @@ func (l *Ledger) Reserve(ctx context.Context, a Ask) (Grant, error) {
 	for i, b := range a.Budgets {
 		names[i] = b.Name
 	}
-	err := l.group.do(ctx, names, func(r Rows) (err error) {
+	err := l.group.do(ctx, Touches{[]Key{{a.ID, a.Attempt}}, names}, func(r Rows) (err error) {
 		g, wrong, err = l.reserve(r, &a, names)
 		return err
 	})
@@ -175,7 +175,7 @@ func (l *Ledger) Reconcile(ctx context.Context, id string, attempt int64, k Know
 // changed. An error of f changes nothing and is returned.
 func (l *Ledger) change(ctx context.Context, id string, attempt int64, f func(*Call, quota.Time, []quota.Budget) error) error {
 	var wrong error
-	err := l.group.do(ctx, nil, func(r Rows) (err error) {
+	err := l.group.do(ctx, Touches{Calls: []Key{{id, attempt}}}, func(r Rows) (err error) {
 		wrong, err = change(r, id, attempt, f)
 		return err
 	})
@@ -226,37 +226,52 @@ func change(r Rows, id string, attempt int64, f func(*Call, quota.Time, []quota.
 // reserved is released, what they had started is unknown. It returns how many of
 // each.
 func (l *Ledger) Orphan(ctx context.Context, dead func(owner string) bool, why string) (released, unknown int, err error) {
-	err = l.group.do(ctx, nil, func(r Rows) error {
-		released, unknown = 0, 0
-		var left []Call
-		if err := r.Open(func(c Call) error {
+	var left []Key
+	err = l.store.View(ctx, func(r Rows) error {
+		return r.Open(func(c Call) error {
 			if c.State != quota.Unknown && dead(c.Owner) {
-				left = append(left, c)
+				left = append(left, Key{c.ID, c.Attempt})
 			}
 			return nil
-		}); err != nil {
-			return err
-		}
-		for _, c := range left {
-			wrong, err := change(r, c.ID, c.Attempt, func(c *Call, now quota.Time, b []quota.Budget) error {
-				c.Evidence = cut(why)
-				return c.Orphan(c.Attempt, now, b)
-			})
-			if err != nil {
-				return err
-			}
-			if wrong != nil {
-				return fmt.Errorf("call %s attempt %d: %w", c.ID, c.Attempt, wrong)
-			}
-			if c.State == quota.Reserved {
-				released++
-			} else {
-				unknown++
-			}
-		}
-		return nil
+		})
 	})
+	for part := range slices.Chunk(left, groupMost) {
+		if err != nil {
+			break
+		}
+		var r, u int
+		err = l.group.do(ctx, Touches{Calls: part}, func(rows Rows) (err error) {
+			r, u, err = orphan(rows, part, why)
+			return err
+		})
+		released, unknown = released+r, unknown+u
+	}
 	return released, unknown, err
+}
+
+func orphan(rows Rows, left []Key, why string) (released, unknown int, err error) {
+	for _, k := range left {
+		var state quota.State
+		wrong, err := change(rows, k.ID, k.Attempt, func(c *Call, now quota.Time, b []quota.Budget) error {
+			if c.State == quota.Unknown {
+				return quota.ErrOver // somebody was quicker
+			}
+			c.Evidence = cut(why)
+			err := c.Orphan(c.Attempt, now, b)
+			state = c.State
+			return err
+		})
+		switch {
+		case err != nil:
+			return 0, 0, err
+		case wrong != nil: // it has ended meanwhile
+		case state == quota.Released:
+			released++
+		default:
+			unknown++
+		}
+	}
+	return released, unknown, nil
 }
 
 // Find returns the attempt, and false if there is none.

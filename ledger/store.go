@@ -8,16 +8,29 @@ import (
 
 // Store keeps rows. It is safe for concurrent use.
 type Store interface {
-	// Update runs f in one transaction that sees and changes the rows alone, and
-	// returns nil only when what f has changed is on disk. If f or the store fails,
-	// nothing has changed. touches names the budgets that f may ask for, in any
-	// order and more than once, for stores that lock rows.
-	Update(ctx context.Context, touches []string, f func(Rows) error) error
+	// Update runs f in one transaction that sees and changes alone the rows that it
+	// touches, and returns nil only when what f has changed is on disk. If f or the
+	// store fails, nothing has changed; an error that is ErrUncertain says that it
+	// may have. f may be run again, and is then to forget what it did before.
+	Update(ctx context.Context, t Touches, f func(Rows) error) error
 	// View runs f on a state of the rows that nobody changes meanwhile; f changes
 	// nothing.
 	View(ctx context.Context, f func(Rows) error) error
 	// Close gives the store up. What was committed stays.
 	Close() error
+}
+
+// Touches is which rows a transaction may ask for, in any order and more than once:
+// attempts, with the budgets that they took of, and further budgets.
+type Touches struct {
+	Calls   []Key
+	Budgets []string
+}
+
+// Key names an attempt.
+type Key struct {
+	ID      string
+	Attempt int64
 }
 
 // Rows is what a transaction sees. An error is the store's and ends the

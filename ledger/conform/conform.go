@@ -11,7 +11,7 @@ import (
 )
 
 // Place is where a store keeps its rows: it can be opened, closed and opened again.
-// now is the clock that the store believes to be the machine's.
+// now is the clock that the store takes for its own, nil for what it has.
 type Place interface {
 	Open(now func() time.Time) (ledger.Store, error)
 }
@@ -44,7 +44,7 @@ var ctx = context.Background()
 
 func open(t testing.TB, p Place, owner string) *ledger.Ledger {
 	t.Helper()
-	return openAt(t, p, owner, time.Now)
+	return openAt(t, p, owner, nil)
 }
 
 func openAt(t testing.TB, p Place, owner string, now func() time.Time) *ledger.Ledger {

@@ -28,14 +28,14 @@ func (s *failingStore) set(before, after bool) {
 	s.before, s.after = before, after
 }
 
-func (s *failingStore) Update(ctx context.Context, touches []string, f func(ledger.Rows) error) error {
+func (s *failingStore) Update(ctx context.Context, t ledger.Touches, f func(ledger.Rows) error) error {
 	s.mu.Lock()
 	before, after := s.before, s.after
 	s.mu.Unlock()
 	if before {
 		return errDisk
 	}
-	return s.Store.Update(ctx, touches, func(r ledger.Rows) error {
+	return s.Store.Update(ctx, t, func(r ledger.Rows) error {
 		if err := f(r); err != nil || !after {
 			return err
 		}
@@ -45,7 +45,7 @@ func (s *failingStore) Update(ctx context.Context, touches []string, f func(ledg
 
 // Whatever fails, nothing has happened, and nobody is told that it has.
 func failing(t *testing.T, fresh func(testing.TB) Place) {
-	inner, err := fresh(t).Open(time.Now)
+	inner, err := fresh(t).Open(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,17 +15,20 @@ import (
 // is the sum of the calls, and the model that has only policy/quota agrees with
 // every verdict.
 func sums(t *testing.T, fresh func(testing.TB) Place) {
+	p, round := fresh(t), 0
 	rapid.Check(t, func(rt *rapid.T) {
-		p, h := fresh(t), &hand{at: time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)}
+		round++ // names of its own: to make a place anew takes longer than to use it
+		named := func(i int) string { return fmt.Sprintf("%d-%d", round, i) }
+		h := &hand{at: time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)}
 		s, err := p.Open(h.now)
 		if err != nil {
 			rt.Fatal(err)
 		}
-		l, err := ledger.Open(ctx, s, "one")
+		l, err := ledger.Open(ctx, s, named(0))
 		if err != nil {
 			rt.Fatal(err)
 		}
-		refs := []ledger.Ref{slots("calls", 3), tokens("tokens", 500, 100, time.Second)}
+		refs := []ledger.Ref{slots(fmt.Sprint("calls", round), 3), tokens(fmt.Sprint("tokens", round), 500, 100, time.Second)}
 		refs[1].Limit.Refund = rapid.Bool().Draw(rt, "refund")
 		model := []quota.Budget{quota.NewBudget(refs[0].Limit, quota.Time{}), quota.NewBudget(refs[1].Limit, quota.Time{})}
 		var known []quota.Reservation
@@ -35,7 +38,7 @@ func sums(t *testing.T, fresh func(testing.TB) Place) {
 			h.step(pass)
 			at.Run, at.Wall = at.Run.Add(pass), at.Wall.Add(pass)
 			if len(known) == 0 || rapid.Bool().Draw(rt, "new") {
-				a := ask(fmt.Sprint(len(known)), oneCall(rapid.Int64Range(0, 600).Draw(rt, "tokens")), refs...)
+				a := ask(named(len(known)), oneCall(rapid.Int64Range(0, 600).Draw(rt, "tokens")), refs...)
 				g, err := l.Reserve(ctx, a)
 				if err != nil {
 					rt.Fatal(err)
@@ -52,7 +55,7 @@ func sums(t *testing.T, fresh func(testing.TB) Place) {
 				continue
 			}
 			i := rapid.IntRange(0, len(known)-1).Draw(rt, "which")
-			id, r := fmt.Sprint(i), &known[i]
+			id, r := named(i), &known[i]
 			used := oneCall(rapid.Int64Range(0, 900).Draw(rt, "used"))
 			var got, want error
 			switch rapid.IntRange(0, 3).Draw(rt, "what") {

@@ -33,9 +33,12 @@ type Store struct {
 // Open opens the file, or makes it. The error says what is wrong with it and what
 // to do: it is another program's, damaged, of a later version, or in use by another
 // gateway.
-func Open(path string) (*Store, error) { return open(path, time.Now) }
+func Open(path string) (*Store, error) { return open(path, nil) }
 
 func open(path string, now func() time.Time) (*Store, error) {
+	if now == nil {
+		now = time.Now
+	}
 	lock := flock.New(path + ".lock")
 	mine, err := lock.TryLock()
 	switch {
@@ -90,7 +93,7 @@ func (s *Store) explain(err error) error {
 var errClosed = errors.New("the ledger is closed")
 
 // Update runs f in a transaction; see ledger.Store.
-func (s *Store) Update(_ context.Context, _ []string, f func(ledger.Rows) error) (err error) {
+func (s *Store) Update(_ context.Context, _ ledger.Touches, f func(ledger.Rows) error) (err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.closed {

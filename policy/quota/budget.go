@@ -41,7 +41,7 @@ func NewBudget(l Limit, now Time) Budget {
 
 // of is the clock that a limit goes by.
 func (t Time) of(l *Limit) unit.Instant {
-	if l.windowed() {
+	if l.Windowed() {
 		return t.Wall
 	}
 	return t.Run
@@ -54,7 +54,7 @@ func (b Budget) advanced(t Time) Budget {
 	if now <= b.At || b.Limit.Unit == Concurrent {
 		return b
 	}
-	if !b.Limit.windowed() {
+	if !b.Limit.Windowed() {
 		b.refill(uint64(now.Sub(b.At)))
 	} else if _, next := b.Limit.Window.bounds(b.At); now >= next {
 		b.Left = b.Limit.Most
@@ -96,7 +96,7 @@ func (b *Budget) fits(want int64, t Time) time.Duration {
 		return Forever
 	case l.Unit == Concurrent:
 		return max(b.Frees.Sub(now), 0)
-	case l.windowed():
+	case l.Windowed():
 		_, next := l.Window.bounds(b.At)
 		return next.Sub(now)
 	}

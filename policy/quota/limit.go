@@ -66,13 +66,13 @@ func (l *Limit) Validate() error {
 		return fault("%d at most; write 1 to %d", l.Most, MostMax)
 	case l.Window.Period > Month:
 		return fault("period %d; write day or month", l.Window.Period)
-	case l.Unit == Concurrent && (l.Refill != 0 || l.Every != 0 || l.windowed()):
+	case l.Unit == Concurrent && (l.Refill != 0 || l.Every != 0 || l.Windowed()):
 		return fault("calls at once come free when calls end; remove what says how they refill")
 	case l.Unit == Concurrent:
 		return nil
-	case l.windowed() && (l.Refill != 0 || l.Every != 0):
+	case l.Windowed() && (l.Refill != 0 || l.Every != 0):
 		return fault("both a window and a refill; write one")
-	case l.windowed():
+	case l.Windowed():
 		return nil
 	case l.Refill < 1 || l.Refill > MostMax:
 		return fault("a refill of %d; write 1 to %d", l.Refill, MostMax)
@@ -82,4 +82,5 @@ func (l *Limit) Validate() error {
 	return nil
 }
 
-func (l *Limit) windowed() bool { return l.Window.Period != Rolling }
+// Windowed reports whether the limit is whole again at the beginning of a window.
+func (l *Limit) Windowed() bool { return l.Window.Period != Rolling }

@@ -165,7 +165,7 @@ func (r *Reservation) giveBack(now Time, budgets []Budget, used Amounts, never b
 // renewed reports whether a new window has begun since: what was spent in an
 // earlier one is no credit in this.
 func (b *Budget) renewed(since Time) bool {
-	if !b.Limit.windowed() {
+	if !b.Limit.Windowed() {
 		return false
 	}
 	from, _ := b.Limit.Window.bounds(b.At)
