@@ -68,7 +68,7 @@ func (c *Config) WithDefaults() *Config {
 	for i := range out.Upstreams {
 		u := &out.Upstreams[i]
 		if u.URL.IsZero() && len(u.URLs) == 1 {
-			u.URL, u.URLs = u.URLs[0], nil
+			u.URL, u.URLs = u.URLs[0].URL, nil // a weight beside none says nothing
 		}
 		u.fill()
 	}

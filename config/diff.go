@@ -164,6 +164,8 @@ func shown(v reflect.Value) string {
 		return absent
 	case v.IsZero():
 		return absent
+	case isShort(t) && onlyShort(v):
+		return shown(shortOf(v))
 	case isScalar(t) && hasScalar(v):
 		return v.Interface().(written).format()
 	case t.Kind() == reflect.Slice:

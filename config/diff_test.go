@@ -63,7 +63,7 @@ func TestADiffSaysWhatChangesAndWhatItMeans(t *testing.T) {
 
 func TestADiffSaysWhatNeedsARestart(t *testing.T) {
 	got := diffOf(t, "listen: \":8080\"\n"+oneClass, "listen: \":8081\"\n"+oneClass)
-	if want := []string{"listen: [{ address: :8080 }] -> [{ address: :8081 }]: needs a restart"}; !slices.Equal(got, want) {
+	if want := []string{"listen: [:8080] -> [:8081]: needs a restart"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for key, want := range map[string]bool{

@@ -20,15 +20,12 @@ func encode(v reflect.Value) *yaml.Node {
 	case t == textType:
 		return word("!!str", v.Interface().(Text).raw)
 	case isShort(t) && onlyShort(v):
-		return encode(v.FieldByName("Address"))
+		return encode(shortOf(v))
 	case t == listenersType && v.Len() == 1:
 		return encode(v.Index(0))
 	case isScalar(t) && hasScalar(v):
 		text := v.Interface().(written).format()
-		if t == reflect.TypeFor[Slots]() {
-			return word("!!int", text)
-		}
-		return word("!!str", text)
+		return word(tagOf(t), text)
 	case isTuple(t):
 		out := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
 		for _, f := range fieldsOf(t) {

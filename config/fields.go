@@ -60,6 +60,17 @@ func keysOf(t reflect.Type) []string {
 // isScalar reports whether a type has its own one-word form.
 func isScalar(t reflect.Type) bool { return reflect.PointerTo(t).Implements(reflect.TypeFor[scalar]()) }
 
+// tagOf is YAML's tag of what a scalar type is written as.
+func tagOf(t reflect.Type) string {
+	if reflect.Zero(t).Interface().(written).kind() == wholeKind {
+		return "!!int"
+	}
+	return "!!str"
+}
+
+// wholeKind is the kind of a scalar that is written as a whole number.
+const wholeKind = "number"
+
 // isNamed reports whether a list of t is written as a mapping from its names.
 func isNamed(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct {
@@ -96,11 +107,7 @@ func size(v reflect.Value) (float64, bool) {
 func limit(t reflect.Type, text string) float64 {
 	v := reflect.New(t)
 	if s, ok := v.Interface().(scalar); ok {
-		tag := "!!str"
-		if t == reflect.TypeFor[Slots]() {
-			tag = "!!int"
-		}
-		if err := s.parse(tag, text); err != nil {
+		if err := s.parse(tagOf(t), text); err != nil {
 			panic("BUG: config: tag " + text + ": " + err.Error())
 		}
 		n, _ := size(v.Elem())

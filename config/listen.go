@@ -92,6 +92,13 @@ func onlyShort(v reflect.Value) bool {
 	return rest.IsZero()
 }
 
+// shortOf is the most important field of v.
+func shortOf(v reflect.Value) reflect.Value {
+	copied := reflect.New(v.Type())
+	copied.Elem().Set(v)
+	return reflect.ValueOf(*copied.Interface().(shortened).short())
+}
+
 const addressForms = `write host:port, as in "127.0.0.1:8080" or ":8080" for every address, unix:/path, or fd:name`
 
 func (k *checker) listeners() {

@@ -101,12 +101,8 @@ func (k *checker) scalar(x reflect.Value, at string, f field) {
 	if k.notYet(at, "="+text) {
 		return
 	}
-	tag := "!!str"
-	if x.Type() == reflect.TypeFor[Slots]() {
-		tag = "!!int"
-	}
 	again := reflect.New(x.Type()).Interface().(scalar)
-	if err := again.parse(tag, text); err != nil {
+	if err := again.parse(tagOf(x.Type()), text); err != nil {
 		p := err.(*problem)
 		k.report(at, p.fix, "%s", p.what)
 		return

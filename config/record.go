@@ -50,7 +50,7 @@ func (c *Config) TenantNames() []string {
 func (c *Config) RulesDigest() string {
 	rules := &Config{Version: c.Version, Seed: c.Seed, Upstreams: slices.Clone(c.Upstreams), Classes: c.Classes, Quotas: c.Quotas}
 	for i := range rules.Upstreams {
-		rules.Upstreams[i].URL, rules.Upstreams[i].URLs = Text{}, nil
+		rules.Upstreams[i] = rules.Upstreams[i].elsewhere()
 	}
 	return rules.Digest()
 }

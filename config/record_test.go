@@ -32,6 +32,8 @@ func TestRulesDigest(t *testing.T) {
 		{rules + "log: { level: debug }\n", true},
 		{rules + "seed: 2\n", false},
 		{strings.Replace(rules, "slots: 1", "slots: 2", 1), false},
+		{strings.Replace(rules, `url: "http://a:1"`, `urls: ["http://b:1", { url: "http://c:1", weight: 1 }]`, 1), true},
+		{strings.Replace(rules, `url: "http://a:1"`, `urls: ["http://b:1", { url: "http://c:1", weight: 2 }]`, 1), false},
 	} {
 		if got := parsed(t, c.change).RulesDigest() == base.RulesDigest(); got != c.same {
 			t.Errorf("the same digest: %v, want %v, with\n%s", got, c.same, c.change)

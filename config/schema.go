@@ -191,7 +191,7 @@ func kindName(t reflect.Type) string {
 		if isNamed(t.Elem()) {
 			return "names to keys"
 		}
-		if t.Elem().Kind() == reflect.Struct && t.Elem() != textType && !isTuple(t.Elem()) {
+		if t.Elem().Kind() == reflect.Struct && t.Elem() != textType && !isTuple(t.Elem()) && !isShort(t.Elem()) {
 			return "list of keys"
 		}
 		return "list of " + kindName(t.Elem())

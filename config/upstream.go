@@ -6,8 +6,8 @@ import "cmp"
 type Upstream struct {
 	Name            string      `yaml:"-"`
 	URL             Text        `yaml:"url" doc:"Where it is: http://, https:// or h2c:// (HTTP/2 without TLS, for gRPC), host, optional port and path prefix; or unix:/path of a socket that speaks HTTP/1.1."`
-	URLs            []Text      `yaml:"urls" items:"100" doc:"Instead of url: the copies of it, all of one scheme. A request goes to the least loaded that is not saturated."`
-	Slots           int         `yaml:"slots" min:"1" max:"1000000" large:"10000" doc:"How many requests it can work on at once, all copies together; a copy counts as saturated at its equal part. Known capacity, for plan, sim and the choice of a copy; classes are held to their own slots."`
+	URLs            []Copy      `yaml:"urls" items:"100" doc:"Instead of url: the copies of it, all of one scheme, each a URL or keys as in { url: ..., weight: 2 }. A request goes to the one that is least loaded for its weight and not saturated."`
+	Slots           int         `yaml:"slots" min:"1" max:"1000000" large:"10000" doc:"How many requests it can work on at once, all copies together; a copy counts as saturated at the part that falls to its weight. Known capacity, for plan, sim and the choice of a copy; classes are held to their own slots."`
 	Service         Service     `yaml:"service" doc:"How long it works on one: a duration, or a mix of them. For plan and sim."`
 	StopsAtDeadline Switch      `yaml:"stops_at_deadline" default:"off" doc:"Whether it reads the deadline that travels to it and stops working there. Then a call holds one of its slots no longer than the call may take. For plan and sim."`
 	StopsAfter      Duration    `yaml:"stops_after" min:"1ms" max:"24h" doc:"When it gives a request up by itself, whoever still waits. For plan, which holds timeouts against it."`
@@ -17,14 +17,6 @@ type Upstream struct {
 	TLS             UpstreamTLS `yaml:"tls" doc:"With https://: whom to believe and who to be. The files are read again when they change."`
 	Health          Health      `yaml:"health" doc:"Checks of each copy, over connections of their own. Default: none; what becomes of calls is looked at all the same."`
 	Eject           Eject       `yaml:"eject" doc:"When a copy is left out because of what became of its calls: off, or keys."`
-}
-
-// Copies is the URLs of the upstream, whichever key they were written under.
-func (u Upstream) Copies() []Text {
-	if u.URL.IsZero() {
-		return u.URLs
-	}
-	return []Text{u.URL}
 }
 
 // Resolve is how names in URLs become addresses.
@@ -126,6 +118,11 @@ func (Eject) schema() map[string]any { return offSchema() }
 func (u *Upstream) fill() {
 	u.StopsAtDeadline = cmp.Or(u.StopsAtDeadline, Off)
 	u.HonoursKeys = cmp.Or(u.HonoursKeys, Off)
+	for i := range u.URLs {
+		if c := &u.URLs[i]; c.Weight == 1 {
+			c.Weight = 0 // said or not, it is the same copy
+		}
+	}
 	u.Resolve.Addresses = cmp.Or(u.Resolve.Addresses, AddressesOne)
 	u.Resolve.Every = cmp.Or(u.Resolve.Every, Duration(30e9)) // the usual lifetime of a record that is meant to change
 	if u.TLS != (UpstreamTLS{}) {

@@ -20,18 +20,7 @@ func (k *checker) upstream(u Upstream, at string) {
 		k.url(u.URL, join(at, "url"))
 	}
 	scheme := u.scheme()
-	seen := map[string]bool{}
-	for i, t := range u.URLs {
-		here := join(join(at, "urls"), strconv.Itoa(i))
-		k.url(t, here)
-		if other, _, _ := strings.Cut(t.Value(), ":"); other != scheme && !k.doubtful(here) {
-			k.report(here, "write one upstream for each, or give all copies the same scheme", "is reached by another scheme than the first")
-		}
-		if seen[t.Value()] {
-			k.report(here, "keep one", "is written a second time")
-		}
-		seen[t.Value()] = true
-	}
+	k.copies(u, scheme, join(at, "urls"))
 	k.upstreamTLS(u.TLS, scheme, join(at, "tls"))
 	k.health(u.Health, scheme, join(at, "health"))
 	sum := 0.0
@@ -46,11 +35,48 @@ func (k *checker) upstream(u Upstream, at string) {
 	}
 }
 
-// scheme is the scheme of the first URL.
+// copies checks the copies that are written as a list.
+func (k *checker) copies(u Upstream, scheme, at string) {
+	seen := map[string]bool{}
+	for i, c := range u.URLs {
+		here := join(at, strconv.Itoa(i))
+		if long := join(here, "url"); k.written(long) {
+			here = long
+		}
+		t := c.URL
+		if t.IsZero() {
+			continue // missing, which the ranges say
+		}
+		k.url(t, here)
+		if other, _, _ := strings.Cut(t.Value(), ":"); other != scheme && !k.doubtful(here) {
+			k.report(here, "write one upstream for each, or give all copies the same scheme", "is reached by another scheme than the first")
+		}
+		if seen[t.Value()] {
+			k.report(here, "keep one", "is written a second time")
+		}
+		seen[t.Value()] = true
+	}
+	if len(u.URLs) > 0 && u.inUse() == 0 {
+		k.report(at, "give one of them a weight of 1 or more", "are all of weight 0: no request could go anywhere")
+	}
+}
+
+// inUse is how many of the copies have a weight.
+func (u Upstream) inUse() (n int) {
+	for _, w := range u.Weights() {
+		if w > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// scheme is the scheme of the first URL that has one.
 func (u Upstream) scheme() string {
-	for _, t := range u.Copies() {
-		scheme, _, _ := strings.Cut(t.Value(), ":")
-		return scheme
+	for _, c := range u.Copies() {
+		if scheme, _, ok := strings.Cut(c.URL.Value(), ":"); ok {
+			return scheme
+		}
 	}
 	return ""
 }
@@ -150,7 +176,7 @@ func (k *checker) unwiseUpstream(u Upstream, classes []Class) {
 			sum += max(c.Slots.Fixed, c.Slots.Max)
 		}
 	}
-	copies := len(u.Copies())
+	copies := u.inUse()
 	if n := u.Connections * copies; n > 0 && sum > n && u.scheme() != "h2c" && u.Resolve.Addresses == AddressesOne {
 		k.advise(join(at, "connections"), "raise it, or lower the classes' slots", "is %d, %d for all copies together, but its classes have %d slots: what has none is answered 502", u.Connections, n, sum)
 	}

@@ -136,7 +136,7 @@ func (s *Slots) parse(tag, text string) error {
 
 func (s Slots) format() string       { return strconv.Itoa(s.Fixed) }
 func (s Slots) hasScalar() bool      { return s.Fixed != 0 }
-func (Slots) kind() string           { return "number" }
+func (Slots) kind() string           { return wholeKind }
 func (s Slots) measure() float64     { return float64(s.Fixed) }
 func (Slots) schema() map[string]any { return map[string]any{"type": "integer"} }
 

@@ -17,6 +17,7 @@ type copyState struct {
 	Upstream       string           `json:"upstream"`
 	Copy           string           `json:"copy"`
 	State          string           `json:"state"`
+	Weight         int              `json:"weight"`
 	InFlight       int              `json:"in_flight"`
 	Slots          int              `json:"slots"` // 0: not known
 	Connections    int64            `json:"connections"`
@@ -49,7 +50,7 @@ func (g *Gateway) upstreams(w http.ResponseWriter, r *http.Request) {
 	all := []copyState{}
 	g.eachCopy(func(upstream string, c *copies.State) {
 		st := copyState{
-			Upstream: upstream, Copy: c.Name, State: c.Word(), InFlight: c.InFlight, Slots: c.Slots, Connections: c.Connections,
+			Upstream: upstream, Copy: c.Name, State: c.Word(), Weight: c.Weight, InFlight: c.InFlight, Slots: c.Slots, Connections: c.Connections,
 			PartPercent: c.Part, EjectedTimes: c.Times, EjectedForLeft: millis(max(c.Left, 0)), Check: observe.Printable(c.Check, checkShown),
 			Calls: make(map[string]int64),
 		}
@@ -67,7 +68,7 @@ func (g *Gateway) upstreams(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "upstream\tcopy\tstate\tin flight\tslots\tconnections\tcalls\tcheck")
+	fmt.Fprintln(t, "upstream\tcopy\tstate\tweight\tin flight\tslots\tconnections\tcalls\tcheck")
 	for _, c := range all {
 		slots := "-"
 		if c.Slots > 0 {
@@ -80,7 +81,7 @@ func (g *Gateway) upstreams(w http.ResponseWriter, r *http.Request) {
 		case c.State == "starting slowly":
 			state = fmt.Sprintf("starting slowly, %d %%", c.PartPercent)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\t%d\t%s\t%s\n", c.Upstream, c.Copy, state, c.InFlight, slots, c.Connections,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", c.Upstream, c.Copy, state, c.Weight, c.InFlight, slots, c.Connections,
 			orDash(strings.TrimPrefix(counts(c.Calls), ", ")), orDash(c.Check))
 	}
 	t.Flush()

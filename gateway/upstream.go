@@ -35,6 +35,7 @@ func newUpstream(u config.Upstream, log *slog.Logger) (*upstream, error) {
 	cfg := copies.Config{
 		Name:         u.Name,
 		Spread:       assemble.Copies(u),
+		Weights:      u.Weights(),
 		All:          u.Resolve.Addresses == config.AddressesAll,
 		ResolveEvery: u.Resolve.Every.D(),
 		TLS: copies.TLS{
@@ -49,8 +50,8 @@ func newUpstream(u config.Upstream, log *slog.Logger) (*upstream, error) {
 			Interval: h.Interval.D(), Timeout: h.Timeout.D(),
 		}
 	}
-	for _, text := range u.Copies() {
-		at, err := url.Parse(text.Value())
+	for _, c := range u.Copies() {
+		at, err := url.Parse(c.URL.Value())
 		if err != nil {
 			return nil, fmt.Errorf("upstream %s: a URL cannot be read; write it like http://127.0.0.1:9001", u.Name) // it may hold a secret
 		}
@@ -72,7 +73,7 @@ var healthKinds = map[config.HealthKind]copies.Kind{
 // start has names followed and copies checked, and applies what may change of an
 // upstream that stays: it is called for every generation that comes into force.
 func (u *upstream) start(cfg config.Upstream) {
-	u.set.Reconfigure(assemble.Copies(cfg))
+	u.set.Reconfigure(assemble.Copies(cfg), cfg.Weights())
 	u.set.Start()
 }
 

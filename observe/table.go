@@ -60,7 +60,7 @@ var (
 		&ready, &operatorLeft, &edgeConnections, &edgeRefused, &edgeLimited,
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
-		&copyInFlight, &copyConnections, &copyIn, &copyBad, &copyPart, &copyCalls,
+		&copyInFlight, &copyConnections, &copyIn, &copyWeight, &copyBad, &copyPart, &copyCalls,
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,

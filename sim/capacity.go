@@ -43,7 +43,7 @@ func (res *resource) swell() {
 func (u *upstream) setSlots(n int) {
 	u.Slots = n
 	for i := range u.copies {
-		u.copies[i].slots = (n + len(u.copies) - 1) / len(u.copies)
+		u.copies[i].slots = u.part(i)
 	}
 }
 

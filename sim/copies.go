@@ -26,8 +26,9 @@ func (u *upstream) open(seed uint64) {
 		return
 	}
 	u.spread = spread.New(u.Spread, seed)
-	for range u.copies {
-		u.spread.Add(0, false)
+	for i := range u.copies {
+		c, _ := u.spread.Add(0, false)
+		u.spread.Weigh(0, c, u.weight(i))
 	}
 }
 

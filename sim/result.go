@@ -105,6 +105,7 @@ type Work struct {
 	Number     int64 // of the arrival in its stream
 	Attempt    int
 	Resource   string
+	Copy       int // of the upstream, from 0
 	Begun      unit.Instant
 	Ended      unit.Instant
 	Wasted     bool // its caller had been answered, or had left, by then

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
-	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/workload"
@@ -137,8 +136,8 @@ func (s *Scenario) Validate() error {
 		if err := r.Boundary.Validate(); err != nil {
 			errs = append(errs, fmt.Errorf("scenario: resource %q: %w", r.Boundary.Name, err))
 		}
-		if n := r.Upstream.Copies; n < 0 || n > spread.CopiesMax {
-			fault("resource %q: %d copies; 0 to %d can be told apart", r.Boundary.Name, n, spread.CopiesMax)
+		if err := r.Upstream.weighed(); err != nil {
+			fault("resource %q: %w", r.Boundary.Name, err)
 		}
 		if r.Upstream.Slots < 0 || r.Upstream.FailIn < 0 {
 			fault("resource %q: upstream slots %d, fail in %v: neither may be negative", r.Boundary.Name, r.Upstream.Slots, r.Upstream.FailIn)

@@ -19,11 +19,14 @@ type Upstream struct {
 	// stand in the line takes 1 + Strain x n / Slots times as long. 0: waiting there
 	// costs nobody but who waits.
 	Strain float64
-	// Copies is how many equal copies it has; 0 counts as 1. Each has an equal part
-	// of Slots, rounded up, and a line of its own. What goes to which is decided as the
-	// gateway decides it, by Spread.
+	// Copies is how many copies it has; 0 counts as 1. Each has the part of Slots that
+	// falls to its weight, rounded up, and a line of its own. What goes to which is
+	// decided as the gateway decides it, by Spread.
 	Copies int
-	Spread spread.Config
+	// Weights are those of the copies, from the first on, 0 to spread.WeightMax; one
+	// that is not there is 1. A copy of weight 0 gets nothing, but not all may be.
+	Weights []int
+	Spread  spread.Config
 	// CopyConditions say of single copies, from the first on, when they are slow or
 	// out, in the place of Conditions.
 	CopyConditions []workload.Conditions

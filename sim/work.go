@@ -97,7 +97,7 @@ func (res *resource) book(a *attempt, wasted bool) {
 	}
 	if show := res.run.Work; show != nil {
 		show(&Work{
-			Stream: int(a.stream), Number: a.number, Attempt: int(a.try), Resource: res.result.Name,
+			Stream: int(a.stream), Number: a.number, Attempt: int(a.try), Resource: res.result.Name, Copy: int(a.copy),
 			Begun: a.begun, Ended: res.run.now, Wasted: wasted, Unfinished: res.run.closing,
 		})
 	}

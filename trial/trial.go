@@ -110,6 +110,7 @@ func (t Trial) resource(cfg *config.Config, r assemble.Resource) (sim.Resource, 
 		Upstream: sim.Upstream{
 			Slots:         r.Upstream.Slots,
 			Copies:        len(r.Upstream.Copies()),
+			Weights:       r.Upstream.Weights(),
 			Spread:        assemble.Copies(r.Upstream),
 			Service:       service,
 			Conditions:    t.Conditions,

@@ -18,6 +18,9 @@ type Config struct {
 	// URLs are where it is: http, https or h2c with a host, or unix with the path of
 	// a socket. At least one.
 	URLs []*url.URL
+	// Weights are those of the URLs, in order, 0 to spread.WeightMax; one that is not
+	// there is 1. Where each address of a name is a copy, it is each one's.
+	Weights []int
 	// Spread says how requests are spread over the copies.
 	Spread spread.Config
 	// Seed says with which copy the first round begins. Zero: with any.

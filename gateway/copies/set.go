@@ -26,11 +26,12 @@ type Set struct {
 	work  sync.WaitGroup
 
 	// mu guards all that follows. It is held for a few comparisons a copy.
-	mu     sync.Mutex
-	spread *spread.Spread
-	copies []*Copy // by spread.Copy, those that drain included; nil where there is none
-	told   int64   // the spread's change that was logged last
-	begun  bool
+	mu      sync.Mutex
+	spread  *spread.Spread
+	weights []int   // of Config.URLs
+	copies  []*Copy // by spread.Copy, those that drain included; nil where there is none
+	told    int64   // the spread's change that was logged last
+	begun   bool
 }
 
 // New returns the copies of an upstream. It starts nothing and asks nobody; it
@@ -45,7 +46,7 @@ func New(cfg Config) (*Set, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	s := &Set{cfg: cfg, epoch: time.Now(), spread: spread.New(cfg.Spread, cmp.Or(cfg.Seed, rand.Uint64()))}
+	s := &Set{cfg: cfg, epoch: time.Now(), weights: cfg.Weights, spread: spread.New(cfg.Spread, cmp.Or(cfg.Seed, rand.Uint64()))}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	if len(cfg.URLs) == 0 {
 		return nil, fmt.Errorf("upstream %s: it has no URL; write it like http://127.0.0.1:9001", cfg.Name)
@@ -100,12 +101,26 @@ func (s *Set) Close() {
 	}
 }
 
-// Reconfigure spreads requests by another configuration from now on. What is
-// known of the copies stays.
-func (s *Set) Reconfigure(cfg spread.Config) {
+// Reconfigure spreads requests by another configuration and other weights of the
+// URLs from now on. What is known of the copies stays.
+func (s *Set) Reconfigure(cfg spread.Config, weights []int) {
 	s.mu.Lock()
 	defer s.unlock()
 	s.spread.Reconfigure(cfg)
+	s.weights = weights
+	for _, c := range s.copies {
+		if c != nil && !c.drains {
+			s.spread.Weigh(s.now(), c.id, s.weight(c.url))
+		}
+	}
+}
+
+// weight is that of the copies of a URL. It is called with mu held.
+func (s *Set) weight(url int) int {
+	if url < len(s.weights) {
+		return s.weights[url]
+	}
+	return 1
 }
 
 func (s *Set) now() unit.Instant { return unit.Instant(time.Since(s.epoch)) }
@@ -160,6 +175,7 @@ func (s *Set) add(url int, t target, fresh bool) *Copy {
 	if !ok {
 		return nil
 	}
+	s.spread.Weigh(s.now(), id, s.weight(url))
 	c := &Copy{set: s, id: id, url: url, target: t}
 	c.addresses.Store(&t.addresses)
 	c.main, c.grpc = c.transports()

@@ -45,6 +45,8 @@ func (s *State) Word() string {
 	switch {
 	case s.Draining:
 		return "draining"
+	case s.Weight == 0:
+		return "drained"
 	case s.Out && s.Ejected:
 		return "ejected"
 	case s.Out:
