@@ -27,13 +27,11 @@ request; lab verify recomputes every figure and verdict from those alone.`,
   spillway lab fair --raw records && spillway lab verify records`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return usage(fmt.Errorf("name a lab: fair, fallback, pool or retries; see: %s --help", c.CommandPath()))
+			return usage(fmt.Errorf("name a lab: fair, fallback, limits, pool, retries or strip; see: %s --help", c.CommandPath()))
 		},
 	}
 	c.AddCommand(newLabFair(), newLabPool(), newLabFallback(), newLabRetries(), newLabVerify())
 	for _, later := range []struct{ name, what, needs string }{
-		{"strip", "Which keystrokes get the cheaper list when load doubles", "ladders and the shed law"},
-		{"limits", "How a limit finds the capacity by itself", "adaptive limits"},
 		{"serve", "The labs as pages", "the pages"},
 		{"export", "The labs' pages in one file", "the pages"},
 	} {
