@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -49,6 +50,9 @@ type slotState struct {
 	Running    int64 `json:"running"`
 	Abandoned  int64 `json:"abandoned"`
 	Streams    int   `json:"streams"` // part of running, without a slot
+	// IdleWhileRefusingS counts slots of the upstream that were idle and not for this
+	// class, while it refused or let wait for want of one, times seconds.
+	IdleWhileRefusingS float64 `json:"idle_while_refusing_s"`
 }
 
 type roomState struct {
@@ -114,7 +118,7 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 func stateOf(resource string, s *boundary.ClassState, items []boundary.ItemState) poolState {
 	p := poolState{
 		Resource: resource, Class: s.Name,
-		Slots: slotState{s.Used, s.Slots, s.Borrow, s.Tally.Running, s.Tally.Abandoned, s.Streams},
+		Slots: slotState{s.Used, s.Slots, s.Borrow, s.Tally.Running, s.Tally.Abandoned, s.Streams, s.IdleWhileRefusing.Seconds()},
 		Room: roomState{
 			Waiting: s.Waiting, Blocked: s.Blocked, Bytes: s.WaitingBytes,
 			Bound: s.Bound, BoundFrom: s.BoundFrom,
@@ -168,6 +172,9 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "%s / %s%s\n", p.Resource, p.Class, p.note())
 	fmt.Fprintf(w, "  slots     %d of %d held (%d running, %d abandoned), %d streams, may borrow %d\n",
 		p.Slots.Used, p.Slots.Guaranteed, p.Slots.Running-int64(p.Slots.Streams), p.Slots.Abandoned, p.Slots.Streams, p.Slots.Borrow)
+	if s := p.Slots.IdleWhileRefusingS; s > 0 {
+		fmt.Fprintf(w, "  idle      %s slot-seconds of the upstream that it might not use, while it refused or let wait\n", number(math.Round(s*1e3)/1e3))
+	}
 	fmt.Fprintf(w, "  waiting   %d of %d (bound from %s), %d blocked, %d bytes, oldest %s ms, allowed wait %s ms\n",
 		p.Room.Waiting, p.Room.Bound, p.Room.BoundFrom, p.Room.Blocked, p.Room.Bytes, number(p.Room.OldestWaitMS), number(p.Room.AllowedWaitMS))
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",

@@ -44,6 +44,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 		{&slotsUsed, float64(c.Used)},
 		{&slotsLimit, float64(c.Slots)},
 		{&slotsBorrow, float64(c.Borrow)},
+		{&idleRefused, c.IdleWhileRefusing.Seconds()},
 		{&utilisation, float64(c.Used) / float64(max(c.Slots, 1))},
 		{&allowedWait, c.AllowedWait.Seconds()},
 		{&holding, c.Holding.Seconds()},

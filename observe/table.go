@@ -31,6 +31,7 @@ var (
 	slotsUsed   = Definition{"spillway_slots_used", "gauge", perClass, "Slots held: spillway_running without spillway_streams, plus spillway_abandoned."}
 	slotsLimit  = Definition{"spillway_slots_limit", "gauge", perClass, "Slots that the class is guaranteed."}
 	slotsBorrow = Definition{"spillway_slots_borrow", "gauge", perClass, "Idle slots of other classes that the class may use besides."}
+	idleRefused = Definition{"spillway_idle_while_refusing_seconds_total", "counter", perClass, "Slots of the upstream that were idle and that the class might not use, while it refused or let wait for want of one, times seconds: its rate is how many slots that were."}
 	utilisation = Definition{"spillway_utilisation_ratio", "gauge", perClass, "Slots held as a part of those guaranteed; above 1 while it borrows."}
 	bound       = Definition{"spillway_bound", "gauge", []string{"resource", "class", "from"}, "How many requests may wait, and which rule that figure is from."}
 	allowedWait = Definition{"spillway_allowed_wait_seconds", "gauge", perClass, "How long a request may wait and stay inside its budget."}
@@ -54,7 +55,7 @@ var (
 	buildInfo   = Definition{"spillway_build_info", "gauge", []string{"version", "goversion"}, "Always 1; what is running."}
 	definitions = []*Definition{
 		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &streaming, &abandoned,
-		&slotsUsed, &slotsLimit, &slotsBorrow, &utilisation, &bound, &allowedWait, &holding,
+		&slotsUsed, &slotsLimit, &slotsBorrow, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&ready, &operatorLeft, &edgeConnections, &edgeRefused, &edgeLimited,

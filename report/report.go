@@ -70,6 +70,11 @@ type Group struct {
 	// Utilisation is slot time held / slot time there was, 0 to 1. A tenant's
 	// is its part of the slots of the classes it used.
 	Utilisation Number `json:"utilisation"`
+	// IdleWhileRefusingS is, of a class, how long slots of its resource were idle
+	// that it might not use while it refused or let wait for want of one; of all,
+	// how long they were while any class did: in slots x seconds, as in
+	// boundary.ClassState. Of a tenant, and where nobody has seen it, null.
+	IdleWhileRefusingS Number `json:"idle_while_refusing_s"`
 	// CallsPerRequest counts calls to a dependency, retries and hedges
 	// included, per request offered.
 	CallsPerRequest Number `json:"calls_per_request"`
@@ -83,7 +88,7 @@ func NewGroup() *Group {
 		Answered: Counts{}, Reasons: Counts{}, Refused: Counts{},
 		GoodputPerS: n, P50Ms: n, P90Ms: n, P99Ms: n, P999Ms: n, MaxMs: n,
 		RefusedP50Ms: n, RefusedP99Ms: n, QueueWaitP50Ms: n, QueueWaitP99Ms: n,
-		Utilisation: n, CallsPerRequest: n,
+		Utilisation: n, IdleWhileRefusingS: n, CallsPerRequest: n,
 	}
 }
 

@@ -257,6 +257,7 @@ func (r *run) result() (*Result, error) {
 	out.Report = r.collector.Report(report.About{
 		Mode: "virtual", Seed: r.Seed, Seconds: max(0, length-r.WarmUp).Seconds(), Meta: r.Meta,
 	})
+	r.bookIdle(out.Report)
 	for _, res := range r.resources {
 		res.count(0, 0)
 		if res.machine != nil {

@@ -20,6 +20,7 @@ type resource struct {
 	request  boundary.Request
 	byTicket []int32 // attempt by Ticket.Index
 	result   ResourceResult
+	idle     idleSums
 
 	slots         int // of all classes
 	waiting, held int // in the boundary, and integrated until
@@ -250,9 +251,6 @@ func (res *resource) count(waiting, held int) {
 	if d := time.Duration(now - res.since); d > 0 {
 		res.result.WaitedFor += d * time.Duration(res.waiting)
 		res.result.HeldFor += d * time.Duration(res.held)
-		if res.waiting > 0 && res.held < res.slots {
-			res.result.IdleWhileWaiting += d
-		}
 		res.since = now
 	}
 	res.waiting += waiting

@@ -131,7 +131,7 @@ func TestLittlesLawHoldsExactly(t *testing.T) {
 			t.Errorf("%vx: integrated over time %v waited and %v held; added up over requests %v and %v",
 				factor, got.WaitedFor, got.HeldFor, waited, held)
 		}
-		if idle := r.Resources[0].IdleWhileWaiting; idle != 0 {
+		if idle := r.Resources[0].IdleWhileRefusing; idle != 0 {
 			t.Errorf("%vx: a slot was idle for %v while somebody waited", factor, idle)
 		}
 	}

@@ -41,9 +41,11 @@ type ResourceResult struct {
 	// from the numbers that waited and ran: Little's law makes it equal to the
 	// sum over requests.
 	WaitedFor, HeldFor time.Duration
-	// IdleWhileWaiting is how long a slot of the resource was free although
-	// somebody waited: the price of not sharing slots between classes.
-	IdleWhileWaiting time.Duration
+	// IdleWhileRefusing is how long slots of the resource were idle that a class
+	// which refused or let wait for want of one might not use, in slots x time: the
+	// price of not sharing slots between classes. The machine's own account, of the
+	// offered load without warm-up.
+	IdleWhileRefusing time.Duration
 }
 
 // UsefulShare is the share of the upstream's work that was for callers who

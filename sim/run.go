@@ -32,13 +32,15 @@ type run struct {
 	streams   []*stream
 	collector *report.Collector
 
-	now     unit.Instant
-	last    unit.Instant // of the latest first attempt
-	end     unit.Instant // Until, or Never
-	cutoff  unit.Instant // For, or Never
-	callers int64        // attempts not answered, and callers who will try again
-	events  int64
-	record  Record
+	now      unit.Instant
+	last     unit.Instant // of the latest first attempt
+	end      unit.Instant // Until, or Never
+	cutoff   unit.Instant // For, or Never
+	callers  int64        // attempts not answered, and callers who will try again
+	events   int64
+	record   Record
+	idleMark unit.Instant // when idle slots are read next
+
 	closing bool // the run has ended, its accounts are being closed
 	err     error
 }
@@ -53,6 +55,7 @@ type class struct {
 	// What its calls share; nil without a call policy.
 	dependency *call.Dependency
 	tallies    []*report.Tally // by tenant
+	idle       idleSums
 
 	order   ladder.Ladder
 	rungs   []rung
@@ -88,6 +91,7 @@ func Run(s Scenario, progress func(done, total time.Duration)) (*Result, error) 
 	if err != nil {
 		return nil, err
 	}
+	r.beginIdle()
 	r.play(progress)
 	if r.err != nil {
 		return nil, r.err
@@ -170,6 +174,9 @@ func (r *run) play(progress func(done, total time.Duration)) {
 		at, k, what := r.nextEvent()
 		if at > r.end || at == unit.Never || r.callers == 0 && (r.For == 0 || at >= r.cutoff) && !r.undecided() {
 			break
+		}
+		for at >= r.idleMark {
+			r.passIdle()
 		}
 		r.now = at
 		r.events++

@@ -28,13 +28,10 @@ type Result struct {
 	FirstTurnedAwayS report.Number `json:"first_turned_away_s"`
 	// UsefulWorkShare is the share of the workers' time spent on work whose
 	// caller still waited at its end.
-	UsefulWorkShare report.Number `json:"useful_work_share"`
-	// IdleWhileRefusingS is how long a slot was idle while a class was refusing:
-	// from a refusal at admission to the class's next start.
-	IdleWhileRefusingS report.Number `json:"idle_while_refusing_s"`
-	PeakQueue          report.Number `json:"peak_queue"` // who arrives counts before anybody starts or leaves at the instant
-	QueueWaitTotalMs   report.Number `json:"queue_wait_total_ms"`
-	WorkTotalMs        report.Number `json:"work_total_ms"` // of the workers, wasted or not
+	UsefulWorkShare  report.Number `json:"useful_work_share"`
+	PeakQueue        report.Number `json:"peak_queue"` // who arrives counts before anybody starts or leaves at the instant
+	QueueWaitTotalMs report.Number `json:"queue_wait_total_ms"`
+	WorkTotalMs      report.Number `json:"work_total_ms"` // of the workers, wasted or not
 
 	Callers              int64         `json:"callers"`  // who made one attempt or more
 	Attempts             int64         `json:"attempts"` // of all of them
@@ -92,16 +89,13 @@ func (f *follower) record(r *sim.Record) {
 		f.calls[caller]++
 		f.allCalls++
 	}
-	class := slices.IndexFunc(f.s.Classes, func(c Class) bool { return c.Name == r.Class })
 	switch {
 	case r.HasStarted:
 		f.waited += int64(r.Started - r.Arrived)
-		f.steps = append(f.steps, step{r.Arrived, enters, class}, step{r.Started, starts, class})
-	case r.Answered == r.Arrived:
-		f.steps = append(f.steps, step{r.Arrived, refuses, class})
-	default:
+		f.steps = append(f.steps, step{r.Arrived, +1}, step{r.Started, -1})
+	case r.Answered > r.Arrived:
 		f.waited += int64(r.Answered - r.Arrived)
-		f.steps = append(f.steps, step{r.Arrived, enters, class}, step{r.Answered, leaves, class})
+		f.steps = append(f.steps, step{r.Arrived, +1}, step{r.Answered, -1})
 	}
 	if r.Reason != reason.Served {
 		if r.Reason.Kind() != reason.KindDone {
@@ -121,7 +115,6 @@ func (f *follower) work(w *sim.Work) {
 	if w.Wasted {
 		f.wasted += d
 	}
-	f.steps = append(f.steps, step{w.Begun, takes, 0}, step{w.Ended, frees, 0})
 }
 
 func (f *follower) result(out *sim.Result) *Result {
@@ -140,60 +133,26 @@ func (f *follower) result(out *sim.Result) *Result {
 	for _, n := range f.calls { // order does not matter: the largest
 		r.MostCallsOfOneCaller = max(r.MostCallsOfOneCaller, n)
 	}
-	idle, peak := f.follow()
-	r.IdleWhileRefusingS, r.PeakQueue = report.Number(idle.Seconds()), report.Number(peak)
+	r.PeakQueue = report.Number(f.peak())
 	return r
 }
 
-// step is something that changes who waits or works.
+// step is one more who waits, or one less.
 type step struct {
-	at    unit.Instant
-	kind  int
-	class int
+	at   unit.Instant
+	more int64
 }
 
-// In the machine's order: ends, arrivals, then what follows from both.
-const (
-	frees = iota
-	enters
-	refuses
-	leaves
-	starts
-	takes
-)
-
-// follow walks through the run, up to the end of the offered load.
-func (f *follower) follow() (idle time.Duration, peak int64) {
+// peak is the most that have waited at once; who comes counts before who goes at
+// the instant.
+func (f *follower) peak() (peak int64) {
 	slices.SortStableFunc(f.steps, func(a, b step) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.kind, b.kind))
+		return cmp.Or(cmp.Compare(a.at, b.at), -cmp.Compare(a.more, b.more))
 	})
-	end := unit.Instant(f.s.Seconds * float64(time.Second))
-	refusing := make([]bool, len(f.s.Classes))
-	busy, waiting := 0, int64(0)
-	var last unit.Instant
+	waiting := int64(0)
 	for _, s := range f.steps {
-		if until := min(s.at, end); until > last {
-			if busy < f.s.Slots && slices.Contains(refusing, true) {
-				idle += until.Sub(last)
-			}
-			last = until
-		}
-		switch s.kind {
-		case frees:
-			busy--
-		case takes:
-			busy++
-		case enters:
-			waiting++
-			peak = max(peak, waiting)
-		case refuses:
-			refusing[s.class] = true
-		case starts:
-			waiting--
-			refusing[s.class] = false
-		case leaves:
-			waiting--
-		}
+		waiting += s.more
+		peak = max(peak, waiting)
 	}
-	return idle, peak
+	return peak
 }

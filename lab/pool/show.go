@@ -36,7 +36,7 @@ func (d *Document) findings() report.Strings {
 			ms(r[0].QueueWaitP99Ms), ms(r[0].P99Ms), rate(r[0].InBudgetPerS))
 	}
 	if r, ok := got("shared", "pools", "pools-borrow", "checkout-alone"); ok && r[0].Tenants["checkout"] != nil {
-		say("One pool or one a class: beside the flood checkout gets %s of its %s/s in a shared pool, %s with a p99 of %s in its own (%s without the flood). What that costs: %s of the slots used, and for %s s some were idle while analytics was refused; if analytics may borrow them it is %s, and checkout's p99 %s.",
+		say("One pool or one a class: beside the flood checkout gets %s of its %s/s in a shared pool, %s with a p99 of %s in its own (%s without the flood). What that costs: %s of the slots used, and %s slot-seconds idle while analytics was refused; if analytics may borrow them it is %s, and checkout's p99 %s.",
 			rate(r[0].Tenants["checkout"].GoodputPerS), report.Format(report.PerSecond(r[3].Offered, float64(r[3].Seconds))),
 			rate(r[1].Classes["checkout"].GoodputPerS), ms(r[1].Classes["checkout"].P99Ms), ms(r[3].Classes["checkout"].P99Ms),
 			percent(r[1].Utilisation), report.Format(r[1].IdleWhileRefusingS), percent(r[2].Utilisation), ms(r[2].Classes["checkout"].P99Ms))
@@ -95,7 +95,7 @@ func (d *Document) Rows() [][]string {
 
 // Legend says what the columns of the table of arms are.
 const Legend = "goodput, budget: answers/s inside the deadline, inside the budget; useful: share of the work whose caller still waited; " +
-	"used: of the slots; idle s: how long a slot was idle while a class was refusing; turned: seconds until the first was turned away; " +
+	"used: of the slots; idle s: slots x seconds that were idle while a class that may not use them refused or let wait; turned: seconds until the first was turned away; " +
 	"tries: attempts a caller; held: predictions that held, ! where one did not. Rates are per second of offered load; what is answered after its end counts."
 
 // PlanLines are plan's figures in words, each with the assumption it rests on.

@@ -322,7 +322,7 @@ func (r *row) done(t *task, why reason.Reason) {
 func (r *row) result(rep *report.Report) *Result {
 	out := r.follow.result(&sim.Result{Report: rep, Resources: []sim.ResourceResult{{}}})
 	none := report.None()
-	out.UsefulWorkShare, out.IdleWhileRefusingS, out.QueueWaitTotalMs, out.WorkTotalMs, out.PeakQueue = none, none, none, none, none
+	out.UsefulWorkShare, out.QueueWaitTotalMs, out.WorkTotalMs, out.PeakQueue = none, none, none, none
 	for _, st := range r.stages {
 		slotNs := int64(float64(st.Slots) * r.s.Seconds * 1e9)
 		st.result.Utilisation = report.Share(st.worked, slotNs)

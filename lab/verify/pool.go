@@ -8,17 +8,20 @@ import (
 )
 
 type poolSettings struct {
-	Seconds  float64 `json:"seconds"`
-	BudgetMs float64 `json:"budget_ms"`
-	Slots    int     `json:"slots"`
-	Naive    bool    `json:"naive"`
-	Classes  []struct {
-		Name      string  `json:"name"`
-		Slots     int     `json:"slots"`
-		Bound     int     `json:"bound"`
-		ServiceMs float64 `json:"service_ms"`
-	} `json:"classes"`
-	Stages []poolStage `json:"stages"`
+	Seconds  float64     `json:"seconds"`
+	BudgetMs float64     `json:"budget_ms"`
+	Slots    int         `json:"slots"`
+	Naive    bool        `json:"naive"`
+	Classes  []poolClass `json:"classes"`
+	Stages   []poolStage `json:"stages"`
+}
+
+type poolClass struct {
+	Name      string  `json:"name"`
+	Slots     int     `json:"slots"`
+	Borrow    int     `json:"borrow"`
+	Bound     int     `json:"bound"`
+	ServiceMs float64 `json:"service_ms"`
 }
 
 type poolStage struct {
@@ -56,6 +59,7 @@ func poolFigures(text json.RawMessage, seed uint64, rows []row) (figures, error)
 	}
 	f.callers(s, attempts)
 	f.traffic(s, attempts)
+	f.idle(s, attempts)
 	return f, nil
 }
 
@@ -192,75 +196,6 @@ func (f figures) pool(s poolSettings, attempts []*attempt) {
 		peak = max(peak, upTo(in, t)-upTo(out, t-1))
 	}
 	f["peak_queue"] = float64(peak)
-	f["idle_while_refusing_s"] = float64(idleWhileRefusing(s, attempts)) / 1e9
-}
-
-// span is a stretch of time.
-type span struct{ from, to int64 }
-
-// idleWhileRefusing intersects the time in which some class refuses with that
-// in which some slot is idle.
-func idleWhileRefusing(s poolSettings, attempts []*attempt) int64 {
-	end := int64(s.Seconds * 1e9)
-	var refusing []span
-	for _, c := range s.Classes {
-		var starts, refusals []int64
-		for _, a := range attempts {
-			switch {
-			case a.class != c.Name:
-			case a.started:
-				starts = append(starts, a.row.started)
-			case !a.admitted:
-				refusals = append(refusals, a.arrived)
-			}
-		}
-		slices.Sort(starts)
-		slices.Sort(refusals)
-		for _, t := range refusals {
-			to := end
-			if i := upTo(starts, t-1); int(i) < len(starts) {
-				to = min(end, starts[i])
-			}
-			if to > t {
-				refusing = append(refusing, span{t, to})
-			}
-		}
-	}
-	var begun, done []int64
-	for _, a := range attempts {
-		if a.begun >= 0 {
-			begun, done = append(begun, a.begun), append(done, a.done)
-		}
-	}
-	slices.Sort(begun)
-	slices.Sort(done)
-	edges := slices.Concat([]int64{0, end}, begun, done)
-	slices.Sort(edges)
-	edges = slices.Compact(edges)
-	var sum int64
-	for _, r := range union(refusing) {
-		i := upTo(edges, r.from) - 1
-		for ; int(i)+1 < len(edges) && edges[i] < r.to; i++ {
-			if upTo(begun, edges[i])-upTo(done, edges[i]) < int64(s.Slots) {
-				sum += max(0, min(r.to, edges[i+1])-max(r.from, edges[i]))
-			}
-		}
-	}
-	return sum
-}
-
-// union merges spans that overlap.
-func union(spans []span) []span {
-	slices.SortFunc(spans, func(a, b span) int { return int(min(1, max(-1, a.from-b.from))) })
-	var out []span
-	for _, s := range spans {
-		if n := len(out); n > 0 && s.from <= out[n-1].to {
-			out[n-1].to = max(out[n-1].to, s.to)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // stages fills in what became of each stage.
@@ -290,7 +225,7 @@ func (f figures) stages(s poolSettings, rows []row) {
 		f[path+"utilisation"], f[path+"blocked_share"] = worked/slotTime, held/slotTime
 		f["bounds."+st.Name] = float64(st.Bound)
 	}
-	for _, name := range []string{"useful_work_share", "idle_while_refusing_s", "queue_wait_total_ms", "work_total_ms", "peak_queue"} {
+	for _, name := range []string{"useful_work_share", "queue_wait_total_ms", "work_total_ms", "peak_queue"} {
 		f[name] = math.NaN()
 	}
 }

@@ -96,7 +96,7 @@ func (m *Machine) Class(i int) ClassState {
 		Tenants:      c.Len(),
 		Removed:      c.closed,
 
-		IdleWhileRefusing: m.idledWhileShort(c),
+		IdleWhileRefusing: m.IdleWhileRefusing(i, m.now),
 	}
 	if o := c.byHand; o.on(m.now) {
 		s.Operator, s.OperatorLeft = o.Mode, o.Until.Sub(m.now)

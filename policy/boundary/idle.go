@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // Idle while refusing is what keeping slots apart costs. A class is short when it
@@ -70,29 +71,30 @@ func (m *Machine) weighAll() {
 
 // accrue brings the integral up to now. It comes before a change of what is held,
 // or of the limit.
-func (m *Machine) accrue() {
-	if m.short > 0 && m.used < m.limit {
-		m.idled += uint64(m.now-m.idledTo) * uint64(m.limit-m.used)
+func (m *Machine) accrue() { m.idled, m.idledTo = m.idledBy(m.now), m.now }
+
+// idledBy is what the integral will be at now if nothing happens until then.
+func (m *Machine) idledBy(now unit.Instant) uint64 {
+	if m.short == 0 || m.used >= m.limit || now <= m.idledTo {
+		return m.idled
 	}
-	m.idledTo = m.now
+	return m.idled + uint64(now-m.idledTo)*uint64(m.limit-m.used)
 }
 
-// idledWhileShort is the class's sum up to now.
-func (m *Machine) idledWhileShort(c *class) time.Duration {
-	m.accrue()
+// IdleWhileRefusing is what ClassState.IdleWhileRefusing of class i will be at now if
+// nothing happens until then.
+func (m *Machine) IdleWhileRefusing(i int, now unit.Instant) time.Duration {
+	c := m.classes[i]
 	sum := c.idled
 	if c.short {
-		sum += m.idled - c.shortFrom
+		sum += m.idledBy(now) - c.shortFrom
 	}
 	return slotTime(sum)
 }
 
-// IdleWhileRefusing is ClassState.IdleWhileRefusing for the resource: the slots that
-// were idle while any class was short of one, each counted once.
-func (m *Machine) IdleWhileRefusing() time.Duration {
-	m.accrue()
-	return slotTime(m.idled)
-}
+// IdleWhileRefused is the same for the resource: the slots that were idle while any
+// class was short of one, each counted once.
+func (m *Machine) IdleWhileRefused(now unit.Instant) time.Duration { return slotTime(m.idledBy(now)) }
 
 // slotTime is a sum as it is told: it stops at 292 years of one slot.
 func slotTime(sum uint64) time.Duration { return time.Duration(min(sum, math.MaxInt64)) }

@@ -108,14 +108,14 @@ func TestIdleWhileRefusing(t *testing.T) {
 	} {
 		var out Effects
 		c.play(c.machine, &out)
-		c.machine.Advance(10*sec, &out)
+		c.machine.Advance(9*sec, &out) // and at the end one asks without telling it of the time
 		if err := c.machine.Check(); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if got := c.machine.Class(1).IdleWhileRefusing; got != c.class {
+		if got := c.machine.IdleWhileRefusing(1, 10*sec); got != c.class {
 			t.Errorf("%s: %v of analytics, want %v", c.name, got, c.class)
 		}
-		if got := c.machine.IdleWhileRefusing(); got != c.whole {
+		if got := c.machine.IdleWhileRefused(10 * sec); got != c.whole {
 			t.Errorf("%s: %v of the resource, want %v", c.name, got, c.whole)
 		}
 	}
@@ -224,7 +224,7 @@ func TestIdleWhileRefusingAddsUp(t *testing.T) {
 				t.Errorf("%s: %v, adds up to %v", classes[i].Name, got, sums[i])
 			}
 		}
-		if got := m.IdleWhileRefusing(); got != whole {
+		if got := m.IdleWhileRefused(now); got != whole {
 			t.Errorf("the resource: %v, adds up to %v", got, whole)
 		}
 		if whole > 0 {
