@@ -302,3 +302,6 @@ type copyTunnel struct {
 	*copyBody
 	io.Writer
 }
+
+// CloseWrite passes on that no more will be sent.
+func (t copyTunnel) CloseWrite() error { return closeWrite(t.Writer) }

@@ -3,7 +3,9 @@ package gateway_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/spillway-dev/spillway/policy/reason"
@@ -70,5 +72,42 @@ func TestTheReserveOfALadderIsKeptBackOnce(t *testing.T) {
 	}
 	if left := m.left.Load().(string); len(left) != 4 || left[0] != '4' {
 		t.Errorf("of 8 s, 3 s of them kept back, the service was told that %s ms are left", left)
+	}
+}
+
+// What is kept back of the deadline, retries and a ladder together: no attempt is told of
+// more time than there is until then, each of less than the one before, none is sent
+// after, and whoever asked has its stand-in, with the reason of what came first, while
+// time is left.
+func TestReserveRetriesAndLadderTogether(t *testing.T) {
+	m := newMoody()
+	defer close(m.freed)
+	m.mood.Store("hangs")
+	var mu sync.Mutex
+	var told []int
+	h := start(t, fmt.Sprintf("  all: { match: { path: \"/*\" }, slots: 2, deadline: 10s, call: { timeout: 700ms, reserve: 900ms, retries: 5, retry_budget: off, backoff: off }, ladder: [ { static: { file: %q } } ] }\n", static(t)),
+		func(w http.ResponseWriter, r *http.Request) {
+			ms, err := strconv.Atoi(r.Header.Get("X-Envoy-Expected-Rq-Timeout-Ms"))
+			mu.Lock()
+			if told = append(told, ms); err != nil {
+				t.Errorf("told %q", r.Header.Get("X-Envoy-Expected-Rq-Timeout-Ms"))
+			}
+			mu.Unlock()
+			m.ServeHTTP(w, r)
+		})
+	a := h.get("/", "X-Envoy-Expected-Rq-Timeout-Ms", "2000")
+	sent := m.seen.Load()
+	if a.StatusCode != 200 || a.Header.Get("Spillway-Rung") != "static" || a.Header.Get("Spillway-Reason") != "timeout" || a.Header.Get("X-Should-Retry") != "" {
+		t.Errorf("%d, rung %q, reason %q, x-should-retry %q", a.StatusCode, a.Header.Get("Spillway-Rung"), a.Header.Get("Spillway-Reason"), a.Header.Get("X-Should-Retry"))
+	}
+	h.stop()
+	mu.Lock()
+	defer mu.Unlock()
+	// 1,100 ms are there to call in: a try of 700, and one of what is left.
+	if len(told) < 1 || len(told) > 2 || told[0] > 700 || len(told) == 2 && told[1] > 400 {
+		t.Errorf("attempts were told of %v ms", told)
+	}
+	if m.seen.Load() != sent {
+		t.Errorf("%d were sent after the answer", m.seen.Load()-sent)
 	}
 }

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -190,9 +191,13 @@ func (t *tunnel) Write(p []byte) (int, error) {
 }
 
 // CloseWrite passes on that the caller will send no more.
-func (t *tunnel) CloseWrite() error {
-	if w, ok := t.w.(interface{ CloseWrite() error }); ok {
+func (t *tunnel) CloseWrite() error { return closeWrite(t.w) }
+
+// closeWrite ends one direction. Where that cannot be told to the other side it is an
+// error, which ends both: nobody would ever know that the caller has gone.
+func closeWrite(w io.Writer) error {
+	if w, ok := w.(interface{ CloseWrite() error }); ok {
 		return w.CloseWrite()
 	}
-	return nil
+	return errors.ErrUnsupported
 }

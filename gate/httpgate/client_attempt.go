@@ -143,5 +143,13 @@ type upgradedBody struct {
 	io.Writer
 }
 
+// CloseWrite tells the service that nothing more will be sent, where the connection can.
+func (b upgradedBody) CloseWrite() error {
+	if c, ok := b.Writer.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
 // errBodyGone is what an attempt comes to that finds no body left to send.
 var errBodyGone = errors.New("httpgate: the request's body cannot be sent again")
