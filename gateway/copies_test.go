@@ -383,3 +383,53 @@ func TestAReloadKeepsWhatIsKnownOfCopies(t *testing.T) {
 	}
 	want(t, h.get("/"), 200, "served", "primary")
 }
+
+// A reload that changes weights alone drains a copy and brings it back, and keeps what
+// is known of all.
+func TestAReloadDrainsACopyByItsWeight(t *testing.T) {
+	b := newBlocker()
+	one, two := newCopy(t, b.ServeHTTP), newCopy(t, nil)
+	weight := 1
+	load := func() (*config.Config, error) {
+		return config.Parse("test.yaml", fmt.Appendf(nil, "version: 1\nupstreams: { app: { urls: [{ url: \"http://%s\", weight: %d }, \"http://%s\"], slots: 8 } }\nclasses: { all: { slots: 4 } }\n",
+			one.address, weight, two.address))
+	}
+	cfg, err := load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := startConfig(t, cfg, func(o *gateway.Options) { o.Load = load })
+	reload := func(w int) {
+		weight = w
+		if _, err := h.Reload("test"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := make(chan got, 1)
+	for busy := false; !busy; { // whosever turn it is
+		go func() { first <- h.get("/") }()
+		select {
+		case <-b.began:
+			busy = true
+		case g := <-first:
+			want(t, g, 200, "served", "primary")
+		}
+	}
+	reload(0)
+	for range 10 {
+		want(t, h.get("/"), 200, "served", "primary")
+	}
+	if c := h.copies()[one.address]; c.State != "drained" || c.InFlight != 1 || one.calls.Load() != 1 {
+		t.Errorf("%+v after %d calls; it ends the one it has", c, one.calls.Load())
+	}
+	b.let <- struct{}{}
+	want(t, <-first, 200, "served", "primary")
+	reload(3)
+	if c := h.copies()[one.address]; c.State != "starting slowly" || c.Calls["answered"] != 1 {
+		t.Errorf("%+v; it rested, and what is known of it is kept", c)
+	}
+	reload(0)
+	if text := h.adminGet("/debug/upstreams").body; !strings.Contains(text, "drained") {
+		t.Errorf("as text:\n%s", text)
+	}
+}

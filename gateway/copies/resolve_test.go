@@ -3,6 +3,7 @@ package copies_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gateway/copies"
+	"github.com/spillway-dev/spillway/policy/spread"
 )
 
 // resolver answers with what the test says.
@@ -164,5 +166,40 @@ func TestAddressesAreNotLookedUp(t *testing.T) {
 	call(t, s, soon)
 	if n := r.lookups(); n != 0 {
 		t.Errorf("%d lookups", n)
+	}
+}
+
+// Each address of a name has the name's weight, also one that is found later, and
+// whatever the weights have become by then.
+func TestAWeightIsEachAddresss(t *testing.T) {
+	r := new(resolver).say(nil, "127.0.0.1", "127.0.0.2")
+	s := set(t, copies.Config{
+		URLs:    []*url.URL{parse(t, "http://127.0.0.9:1"), parse(t, "http://app.test:1")},
+		Weights: []int{1, 2}, All: true, Resolver: r, ResolveEvery: 5 * time.Millisecond,
+	})
+	weights := func() string {
+		all := map[string]int{}
+		for _, st := range s.States() {
+			if !st.Draining {
+				all[strings.TrimPrefix(st.Name, "app.test/")] = st.Weight
+			}
+		}
+		return fmt.Sprint(all)
+	}
+	until(t, "both are there", func() bool { return weights() == "map[127.0.0.1:1:2 127.0.0.2:1:2 127.0.0.9:1:1]" })
+	got := map[string]int{}
+	for range 10 {
+		c, _ := s.Take(nil)
+		got[c.Name()]++
+		c.Done()
+	}
+	if fmt.Sprint(got) != "map[127.0.0.9:1:2 app.test/127.0.0.1:1:4 app.test/127.0.0.2:1:4]" {
+		t.Errorf("of 10 requests %v", got)
+	}
+	s.Reconfigure(spread.Config{}, []int{0, 5})
+	r.say(nil, "127.0.0.2", "127.0.0.3")
+	until(t, "the third is there", func() bool { return weights() == "map[127.0.0.2:1:5 127.0.0.3:1:5 127.0.0.9:1:0]" })
+	if got := word(s, "127.0.0.9:1"); got != "drained" {
+		t.Errorf("the copy of weight 0 is %s", got)
 	}
 }
