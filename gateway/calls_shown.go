@@ -42,7 +42,7 @@ type callFigures struct {
 
 // callMetrics is what a scrape sees of the calls of all classes in force.
 func (g *Gateway) callMetrics() (all []observe.Call) {
-	for _, c := range g.current.Load().classes {
+	for _, c := range g.current.Load().all() {
 		if c.calls != nil {
 			all = append(all, c.calls.shown(c))
 		}
@@ -68,7 +68,7 @@ func (c *calls) shown(of *class) observe.Call {
 
 // callsOf returns what /debug/pools shows of the class of that name.
 func (g *Gateway) callsOf(resource, class string) callState {
-	for _, c := range g.current.Load().classes {
+	for _, c := range g.current.Load().all() {
 		if c.name == class && c.upstream.name == resource && c.calls != nil {
 			return callStateOf(c.calls.shown(c))
 		}

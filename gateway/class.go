@@ -32,7 +32,9 @@ type class struct {
 	holdAtMost   time.Duration // by abandoned work
 	dropStatus   int
 
-	ladder *ladder // cheaper answers; nil: there are none
+	ladder *ladder    // cheaper answers; nil: there are none
+	asked  bool       // by a rung of another class, and by nothing else
+	rules  gate.Class // of its boundary, as the gate has them
 	gap    assemble.Gap
 	// learning is how that is learned; nil: it is not.
 	learning *learning

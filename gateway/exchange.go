@@ -61,6 +61,11 @@ type exchange struct {
 	// The call was made in more than one attempt; see calls.
 	several bool
 
+	// Ladders; see descend.go.
+	step   *descent // that this is an upstream's part of; nil: it is the primary's
+	missed bool     // it has no answer, and the next step is its handler's
+	after  *descent // that the handler goes on with when this is over; nil: none
+
 	// A plain call; see there.
 	hold     hold
 	timedOut atomic.Bool // the call took longer than it may
@@ -286,7 +291,7 @@ func (x *exchange) settle(a answer) {
 
 // mark says on the upstream's answer what it is.
 func (x *exchange) mark(status int, h http.Header) {
-	h[httpgate.HeaderRung] = rungPrimary
+	h[httpgate.HeaderRung] = x.rung()
 	h[httpgate.HeaderReason] = x.said(status)
 	sign(h, x.in)
 	x.gateway.expose(h, x.in)
@@ -295,7 +300,11 @@ func (x *exchange) mark(status int, h http.Header) {
 // said takes in the status that the upstream answered with, and returns the reason
 // that its answer bears.
 func (x *exchange) said(status int) []string {
-	if x.outcome = outcomeOf(status); x.outcome == reason.Failed {
+	x.outcome = outcomeOf(status)
+	switch {
+	case x.step != nil:
+		return x.step.said()
+	case x.outcome == reason.Failed:
 		x.class.seen.Passed.Add(1)
 		return reasonFailed
 	}
@@ -304,7 +313,7 @@ func (x *exchange) said(status int) []string {
 
 // markAnswer does so on its way through the proxy.
 func (x *exchange) markAnswer(res *http.Response) error {
-	if x.class.ladder != nil {
+	if x.class.ladder != nil || x.step != nil {
 		if err := x.look(res.StatusCode, res.Header, res.ContentLength); err != nil {
 			return err
 		}
@@ -347,6 +356,11 @@ func (x *exchange) failed(w http.ResponseWriter, out *http.Request, err error) {
 		x.replace(replaced)
 		return
 	}
+	if _, ok := err.(missedError); ok {
+		x.discardRest()
+		x.missed = true
+		return
+	}
 	why := reason.Failed
 	switch {
 	case x.in.Context().Err() != nil:
@@ -376,7 +390,7 @@ const roundedDown = 2 * time.Millisecond
 
 // refuse answers with a stand-in, or where there is none with the refusal.
 func (x *exchange) refuse(w http.ResponseWriter, r gate.Refusal) {
-	if x.instead(r, 0) {
+	if x.below(r) {
 		return
 	}
 	if x.several {
@@ -409,7 +423,7 @@ func (x *exchange) finish() {
 			x.outcome = reason.Failed // or not given
 		}
 	}
-	if x.upload != nil && !x.upload.detach(x.interrupt) && unread(x.in) {
+	if x.upload != nil && !x.upload.detach(x.interrupt) && unread(x.in) && x.after == nil {
 		x.interrupt() // net/http reads on before it closes, and must not wait
 	}
 	if x.mine && x.cancel != nil {

@@ -91,7 +91,11 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		if r == nil {
 			return nil, fmt.Errorf("class %s: there is no upstream %q", c.Name, c.Upstream)
 		}
-		k, err := g.class(cfg, classes[c.Name], policies[c.Name], r, before)
+		asks, err := p.asks(c, classes, policies, before)
+		if err != nil {
+			return nil, err
+		}
+		k, err := g.class(cfg, classes[c.Name], policies[c.Name], r, before, asks)
 		if err != nil {
 			return nil, err
 		}
@@ -132,38 +136,29 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 }
 
 // sameService reports whether two configurations of an upstream speak of the same
-// service, reached in the same way. What only plan and sim go by is left out, and
-// what its copies weigh, which is applied to those there are.
+// service, reached in the same way. What only plan and sim go by is left out.
 func sameService(a, b config.Upstream) bool {
-	a.URLs, b.URLs = unweighted(a.URLs), unweighted(b.URLs)
 	a.Slots, b.Slots = 0, 0
 	a.Service, b.Service = config.Service{}, config.Service{}
 	return reflect.DeepEqual(a, b)
 }
 
-func unweighted(all []config.Copy) []config.Copy {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Weight = 0
-	}
-	return all
-}
-
 // class returns the class for its configuration: the one there was, if all that
 // it is made of is as it was.
-func (g *Gateway) class(cfg *config.Config, c config.Class, how call.Policy, r *resource, before *generation) (k *class, err error) {
+func (g *Gateway) class(cfg *config.Config, c config.Class, how call.Policy, r *resource, before *generation, asks []*class) (k *class, err error) {
 	old := before.class(c.Name)
-	if old != nil && old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) {
+	if old != nil && old.upstream == r.upstream && old.gate == r.gate && reflect.DeepEqual(old.cfg, c) && slices.Equal(old.asks(), asks) {
 		return old, nil
 	}
 	k = newClass(c, r.upstream, r.gate, old)
+	k.rules = r.rules(c.Name)
 	if err := k.express(); err != nil {
 		return nil, err
 	}
 	if k.learning, err = newLearning(cfg, c, old); err != nil {
 		return nil, err
 	}
-	if k.ladder, err = newLadder(cfg, &c, old); err != nil {
+	if k.ladder, err = newLadder(cfg, &c, old, asks); err != nil {
 		return nil, err
 	}
 	if err := k.govern(how, r.service.HonoursKeys.On(), old); err != nil {
@@ -202,14 +197,16 @@ func (g *Gateway) adopt(p *plan) error {
 			}
 		}
 	}
-	for _, c := range p.classes {
+	for _, c := range p.all() {
 		if c.seen == nil { // it is new, and nobody else can see it yet
 			c.index = c.gate.Class(c.name)
 			c.seen = g.seen.Class(c.upstream.name, c.name)
 			if old := before.class(c.name); old != nil && old.gate != c.gate {
 				keepOperation(old, c)
 			}
-			c.recorded = g.recorder.Class(c.name)
+			if !c.asked {
+				c.recorded = g.recorder.Class(c.name)
+			}
 			c.ladder.begin(c)
 			c.learning.begin()
 			if err := c.calls.begin(); err != nil {

@@ -48,6 +48,10 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		ask.Gap, bucket = c.weigh(r, &ask)
 		partition = partitionOf(&ask, who)
 	}
+	var body *kept
+	if c.ladder != nil && c.ladder.elsewhere {
+		body = keepBody(r)
+	}
 	ask.OnOverdue = due.tell
 	ask.At = c.gate.Now()
 	ctx := r.Context()
@@ -70,9 +74,16 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 			g.unauthorized(w, r, refused, who)
 			return
 		}
-		if c.ladder == nil || !g.instead(w, r, c, c.ladder.ask(r, partition, who.secure(r)), refused, 0) {
-			g.refuse(w, r, c, refused)
+		if c.ladder != nil {
+			d := &descent{class: c, request: ask, due: c.due(&ask), named: named.Left != 0, secure: who.secure(r), partition: partition, body: body}
+			if hangup != nil && body != nil {
+				r = r.WithContext(hangup.context())
+			}
+			if g.refuseBelow(w, r, d, refused) {
+				return
+			}
 		}
+		g.refuse(w, r, c, refused)
 		return
 	}
 	granted := permit.Granted()
@@ -96,6 +107,10 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		}
 	}
 	x.serve()
+	if d := x.after; d != nil {
+		d.class, d.request, d.named, d.secure, d.partition, d.body = c, ask, x.named, x.secure, partition, body
+		g.descend(w, x.in, d)
+	}
 }
 
 // unread reports whether an HTTP/1 request has a body, which nobody has read

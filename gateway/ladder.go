@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"net/http"
 	"net/textproto"
 	"time"
@@ -20,19 +19,21 @@ import (
 // done for it that would not be done anyway.
 type ladder struct {
 	*rungs.Ladder
-	cache   *rungs.Cache     // its rung of earlier answers; nil: it has none
-	earlier config.CacheRung // as that is configured
-	kept    *keptFile        // where that is kept over a restart; nil: nowhere
-	seen    []*observe.Rung  // by rung
+	cache     *rungs.Cache     // its rung of earlier answers; nil: it has none
+	earlier   config.CacheRung // as that is configured
+	kept      *keptFile        // where that is kept over a restart; nil: nowhere
+	seen      []*observe.Rung  // by rung
+	asks      []*class         // by rung: as which pool another upstream is asked; nil: it is in memory
+	elsewhere bool             // any of them is one
 }
 
 // newLadder makes a class's cheaper answers, or nil if it has none. What before has
 // kept goes on where it is configured as it was.
-func newLadder(cfg *config.Config, c *config.Class, before *class) (*ladder, error) {
+func newLadder(cfg *config.Config, c *config.Class, before *class, asks []*class) (*ladder, error) {
 	if len(c.Ladder) == 0 {
 		return nil, nil
 	}
-	b := new(ladder)
+	b := &ladder{asks: asks}
 	var list []rungs.Rung
 	for _, r := range c.Ladder {
 		var next rungs.Rung
@@ -46,7 +47,7 @@ func newLadder(cfg *config.Config, c *config.Class, before *class) (*ladder, err
 			}
 			b.cache = next.Cache
 		case r.Upstream != "":
-			return nil, fmt.Errorf("class %s: a rung that is an upstream is not built into the gateway yet", c.Name)
+			b.elsewhere = true
 		default:
 			next.Static = &rungs.Static{Status: r.Static.Status, Type: rungs.TypeOf(r.Static.File), Body: []byte(r.Static.Body)}
 		}
@@ -84,19 +85,6 @@ func (l *ladder) ask(r *http.Request, partition string, secure bool) *rungs.Ask 
 	return &rungs.Ask{Request: r, Partition: partition, Secure: secure}
 }
 
-// instead answers a request that was not served with what the best rung has, and
-// reports whether one had something. upstream is the status that the upstream
-// answered with, 0 if it did not.
-func (g *Gateway) instead(w http.ResponseWriter, r *http.Request, c *class, a *rungs.Ask, refused gate.Refusal, upstream int) bool {
-	s, rung, ok := c.ladder.Find(a, refused.Reason)
-	if !ok {
-		return false
-	}
-	g.account(r, c, refused)
-	g.give(w, r, c, &s, rung, upstream)
-	return true
-}
-
 // give writes a stand-in. Who may read an earlier answer is what that says itself.
 func (g *Gateway) give(w http.ResponseWriter, r *http.Request, c *class, s *rungs.Standin, rung, upstream int) {
 	c.ladder.seen[rung].Answered(s.Reason)
@@ -109,19 +97,15 @@ func (g *Gateway) give(w http.ResponseWriter, r *http.Request, c *class, s *rung
 	g.deliver(w, r, write)
 }
 
-// instead does so for an admitted request.
-func (x *exchange) instead(refused gate.Refusal, upstream int) bool {
-	return x.class.ladder != nil && x.gateway.instead(x.w, x.in, x.class, x.asked(), refused, upstream)
-}
-
 func (x *exchange) asked() *rungs.Ask { return x.class.ladder.ask(x.in, x.partition, x.secure) }
 
 // replacedError carries a stand-in past the proxy, in place of an error that the
 // upstream answered with.
 type replacedError struct {
 	rungs.Standin
-	rung   int
-	status int
+	way       rungs.Way
+	elsewhere bool // another upstream is to be asked for it
+	status    int
 }
 
 func (e *replacedError) Error() string { return "the upstream's error is replaced" }
@@ -130,12 +114,17 @@ func (e *replacedError) Error() string { return "the upstream's error is replace
 // for which a rung has something better, that is returned; else what it says of what
 // is kept is noted, and it may be kept itself.
 func (x *exchange) look(status int, h http.Header, length int64) error {
-	a := x.asked()
-	if rungs.Replaces(status) {
-		if s, rung, ok := x.class.ladder.Find(a, reason.Failed); ok {
-			return &replacedError{s, rung, status}
+	switch replaces := rungs.Replaces(status); {
+	case x.step != nil && replaces:
+		return missedError{}
+	case x.step != nil:
+		return nil
+	case replaces:
+		if s, way, found := x.seek(reason.Failed); found != rungs.Nothing {
+			return &replacedError{s, way, found == rungs.Elsewhere, status}
 		}
 	}
+	a := x.asked()
 	x.sample = x.sampled(a, status, h, length) // before the answer is kept, or it would be compared with itself
 	began := time.Now().Add(-x.class.gate.Now().Sub(x.granted))
 	x.keep = x.class.ladder.Learn(a, status, h, length, began)
@@ -157,14 +146,26 @@ func (x *exchange) copied() {
 // replace answers with a stand-in instead of the upstream's error. The slot is free
 // first: the upstream has said what it had to say.
 func (x *exchange) replace(e *replacedError) {
+	refused := gate.Refusal{Reason: reason.Failed, Class: x.class.name}
+	if e.elsewhere {
+		x.goOn(e.way, refused, e.status)
+	}
+	x.discardRest()
+	if e.elsewhere {
+		return
+	}
+	x.gateway.account(x.in, x.class, refused)
+	x.gateway.give(x.w, x.in, x.class, &e.Standin, e.way.Step.Rung, e.status)
+}
+
+// discardRest ends the exchange of an answer that is an error, whose rest nobody wants.
+func (x *exchange) discardRest() {
 	x.outcome = reason.Failed
 	if x.cancel != nil {
 		x.cancel(nil)
 	}
 	x.hold.rest()
 	x.complete()
-	x.gateway.account(x.in, x.class, gate.Refusal{Reason: reason.Failed, Class: x.class.name})
-	x.gateway.give(x.w, x.in, x.class, &e.Standin, e.rung, e.status)
 }
 
 // restFor is how long the rest of an error is waited for, to use its connection again:

@@ -42,7 +42,7 @@ func (x *exchange) servePlain(body []byte) {
 		x.failed(x.w, x.in, err)
 		return
 	}
-	if x.class.ladder != nil {
+	if x.class.ladder != nil || x.step != nil {
 		if err := x.look(a.Status, x.headerOf(a), a.Length); err != nil {
 			x.failed(x.w, x.in, err)
 			return

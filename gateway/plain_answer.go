@@ -114,7 +114,7 @@ func (x *exchange) head(a wire.Answer) {
 	}
 	x.direct = true
 	kept = append(kept,
-		wire.Field{Name: httpgate.HeaderRung, Value: httpgate.RungPrimary},
+		wire.Field{Name: httpgate.HeaderRung, Value: x.rung()[0]},
 		wire.Field{Name: httpgate.HeaderReason, Value: x.said(a.Status)[0]})
 	if !signed {
 		kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: x.in.Header.Get(httpgate.HeaderRequestID)})

@@ -2,6 +2,7 @@ package rungs
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strings"
 	"time"
@@ -10,7 +11,8 @@ import (
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
-// Rung is one of: a cache, a fixed answer.
+// Rung is one of: a cache, a fixed answer, or, where neither is said, something
+// elsewhere that is not this package's to ask.
 type Rung struct {
 	Cache  *Cache
 	Static *Static
@@ -46,28 +48,71 @@ func (l *Ladder) Len() int { return l.order.Len() }
 // Name returns the name of a rung, 0 being the best.
 func (l *Ladder) Name(rung int) string { return l.order.Name(rung) }
 
-// Find returns the best cheaper answer to a request that was not served for a reason,
-// and which rung gives it; false if none has one, or the reason is none that steps
-// down. What speaks gRPC or asks for another protocol is given none.
-func (l *Ladder) Find(a *Ask, why reason.Reason) (s Standin, rung int, ok bool) {
-	if l == nil || l.order.Len() == 0 || !speaksHTTP(a.Request) {
-		return Standin{}, 0, false
+// Way is a request's way down a ladder, with the step that is to be done now.
+type Way struct {
+	ladder.Descent
+	Step ladder.Step
+}
+
+// Found is what there is at a step of a way down.
+type Found uint8
+
+// What there can be.
+const (
+	Nothing   Found = iota // no rung has anything, or the reason is none that steps down
+	Answer                 // the step's rung has an answer
+	Elsewhere              // the step's rung is another upstream, which is to be asked
+)
+
+// Descend begins the way down of a request that was not served for a reason, with so
+// much left of its time.
+func (l *Ladder) Descend(why reason.Reason, left time.Duration) (w Way) {
+	w.Descent, w.Step = l.order.Descend(why, left)
+	return w
+}
+
+// Seek goes on, from the way's step, until a rung has an answer or is elsewhere. What
+// is elsewhere and has none either is reported by Missed or Full of the way, whose
+// step is then sought from. What speaks gRPC is given nothing but what is elsewhere,
+// what asks for another protocol nothing at all.
+func (l *Ladder) Seek(a *Ask, w *Way, left time.Duration) (s Standin, f Found) {
+	if switches(a.Request) {
+		return Standin{}, Nothing
 	}
-	const left = time.Duration(0) // all of it is in memory
-	d, step := l.order.Descend(why, left)
-	for ; !step.Refused(); step = d.Missed(left) {
-		s := Standin{Rung: step.Name, Reason: step.Reason}
-		switch r := &l.rungs[step.Rung]; {
+	for ; !w.Step.Refused(); w.Step = w.Missed(left) {
+		s := Standin{Rung: w.Step.Name, Reason: w.Step.Reason}
+		switch r := &l.rungs[w.Step.Rung]; {
+		case r.Static == nil && r.Cache == nil:
+			return Standin{}, Elsewhere
+		case speaksGRPC(a.Request):
 		case r.Static != nil:
 			s.fixed = r.Static
-			return s, step.Rung, true
-		case r.Cache != nil:
+			return s, Answer
+		default:
+			var ok bool
 			if s.earlier, s.Age, ok = r.Cache.lookup(a); ok {
-				return s, step.Rung, true
+				return s, Answer
 			}
 		}
 	}
-	return Standin{}, 0, false
+	return Standin{}, Nothing
+}
+
+// Find returns the best cheaper answer that is in memory, and which rung gives it;
+// false if none has one, or the reason is none that steps down.
+func (l *Ladder) Find(a *Ask, why reason.Reason) (s Standin, rung int, ok bool) {
+	if l == nil {
+		return Standin{}, 0, false
+	}
+	const left = time.Duration(math.MaxInt64)
+	for w := l.Descend(why, left); ; w.Step = w.Missed(left) {
+		switch s, f := l.Seek(a, &w, left); f {
+		case Answer:
+			return s, w.Step.Rung, true
+		case Nothing:
+			return Standin{}, 0, false
+		}
+	}
 }
 
 // Replaces reports whether an answer of the upstream's with that status is an error
@@ -80,9 +125,13 @@ func Replaces(status int) bool {
 	return false
 }
 
-func speaksHTTP(r *http.Request) bool {
-	return r.Header["Upgrade"] == nil && r.Method != http.MethodConnect &&
-		!(r.ProtoMajor >= 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"))
+// switches reports whether a request asks for another protocol on its connection.
+func switches(r *http.Request) bool {
+	return r.Header["Upgrade"] != nil || r.Method == http.MethodConnect
+}
+
+func speaksGRPC(r *http.Request) bool {
+	return r.ProtoMajor >= 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
 }
 
 // Learn has the ladder's cache note an answer of the upstream: what was kept may be
