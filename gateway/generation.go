@@ -136,11 +136,21 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 }
 
 // sameService reports whether two configurations of an upstream speak of the same
-// service, reached in the same way. What only plan and sim go by is left out.
+// service, reached in the same way. What only plan and sim go by is left out, and
+// what its copies weigh, which is applied to those there are.
 func sameService(a, b config.Upstream) bool {
+	a.URLs, b.URLs = unweighted(a.URLs), unweighted(b.URLs)
 	a.Slots, b.Slots = 0, 0
 	a.Service, b.Service = config.Service{}, config.Service{}
 	return reflect.DeepEqual(a, b)
+}
+
+func unweighted(all []config.Copy) []config.Copy {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Weight = 0
+	}
+	return all
 }
 
 // class returns the class for its configuration: the one there was, if all that
