@@ -91,6 +91,7 @@ func (k *checker) class(c, d Class, at string) {
 	if d.Deadline > d.MaxDeadline {
 		k.report(join(at, "deadline"), "lower it or raise max_deadline", "is %s, above max_deadline %s", d.Deadline, d.MaxDeadline)
 	}
+	k.slots(c.Slots, join(at, "slots"))
 	if d.Memory.PerRequest > d.Memory.Limit {
 		k.report(join(at, "memory"), "raise limit or lower per_request, or nothing could ever wait", "has per_request %s, above limit %s", d.Memory.PerRequest, d.Memory.Limit)
 	}
@@ -107,6 +108,18 @@ func (k *checker) class(c, d Class, at string) {
 	k.call(c.Call, d, join(at, "call"))
 	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
 	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))
+}
+
+// slots checks the range of an adaptive number of slots.
+func (k *checker) slots(s Slots, at string) {
+	switch {
+	case s.Max != 0 && s.Min > s.Max:
+		k.report(join(at, "min"), "lower it, or raise max", "is %d, above max %d", s.Min, s.Max)
+	case s.Max != 0 && s.Start > s.Max:
+		k.report(join(at, "start"), "lower it, or raise max", "is %d, above max %d", s.Start, s.Max)
+	case s.Start != 0 && s.Start < s.Min:
+		k.report(join(at, "start"), "raise it, or lower min", "is %d, below min %d", s.Start, s.Min)
+	}
 }
 
 func (k *checker) whichUpstream(got string, names []string) string {

@@ -43,12 +43,16 @@ type Match struct {
 // Slots is a fixed number or the range of an adaptive one. The zero Slots is the default.
 type Slots struct {
 	Fixed int `yaml:"-"`
-	Min   int `yaml:"min" default:"1" min:"1" max:"1000000" doc:"The fewest slots the limit may fall to."`
-	Max   int `yaml:"max" min:"1" max:"1000000" doc:"The most it may rise to."`
+	Min   int `yaml:"min" min:"1" max:"1000000" doc:"The fewest slots the class is guaranteed, however low the limit of its upstream falls. Default: 1."`
+	Max   int `yaml:"max" min:"1" max:"1000000" large:"10000" doc:"The most it may hold. Default: 1000."`
+	Start int `yaml:"start" min:"1" max:"1000000" doc:"What its part of the limit is before anything was measured; it doubles while latency stands still. Default: 20."`
 }
 
 // Adaptive reports whether a range was written.
-func (s Slots) Adaptive() bool { return s.Min != 0 || s.Max != 0 }
+func (s Slots) Adaptive() bool { return s.Min != 0 || s.Max != 0 || s.Start != 0 }
+
+// Most is the most that may be held.
+func (s Slots) Most() int { return max(s.Fixed, s.Max) }
 
 // Budget is what a request may take, waiting and being served.
 type Budget struct {

@@ -11,9 +11,10 @@ const (
 	defaultListen = ":8080"
 	defaultAdmin  = "127.0.0.1:9900" // loopback: it has no login
 
-	// defaultSlots is where the Netflix family of adaptive limits starts. Until the
-	// adaptive limit exists it is a fixed number: safe, and too low for a large service.
-	defaultSlots = 20
+	// defaultSlots is where the Netflix family of adaptive limits starts, and ours. Where
+	// nothing is said it is a fixed number: safe, and too low for a large service.
+	defaultSlots    = 20
+	defaultSlotsMax = 1000
 
 	defaultDeadline    = Duration(30e9)  // what proxies and clients commonly give up after
 	defaultMaxDeadline = Duration(300e9) // a longer one holds a slot for minutes
@@ -86,6 +87,11 @@ func (k *Class) fill() {
 	k.Gap.fill()
 	if k.Slots == (Slots{}) {
 		k.Slots.Fixed = defaultSlots
+	}
+	if s := &k.Slots; s.Adaptive() {
+		s.Min = cmp.Or(s.Min, 1)
+		s.Max = cmp.Or(s.Max, max(defaultSlotsMax, s.Min))
+		s.Start = min(max(cmp.Or(s.Start, defaultSlots), s.Min), s.Max)
 	}
 	// A default never contradicts what is written: the written one moves it.
 	switch {

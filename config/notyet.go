@@ -21,8 +21,6 @@ type notBuilt struct {
 var notYet = []notBuilt{
 	{"quotas", "quotas", "remove it"},
 	{"ledger", "the ledger", "remove it"},
-	{"classes.*.slots.min", "adaptive slots", "write a fixed number, as in slots: 40"},
-	{"classes.*.slots.max", "adaptive slots", "write a fixed number, as in slots: 40"},
 	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
 	{"classes.*.shed", "cheaper answers", "remove it"},
 }

@@ -27,10 +27,10 @@ func isLoopback(host string) bool {
 
 // share compares an upstream's slots with what its classes may use together.
 func (k *checker) share(u Upstream, classes []Class) {
-	sum, used := 0, false
+	sum, used, adapts := 0, false, false
 	for _, c := range classes {
 		if c.Upstream == u.Name {
-			sum, used = sum+c.Slots.Fixed, true
+			sum, used, adapts = sum+max(c.Slots.Fixed, c.Slots.Min), true, adapts || c.Slots.Adaptive()
 		}
 		for _, r := range c.Ladder {
 			if r.Upstream == u.Name {
@@ -42,6 +42,7 @@ func (k *checker) share(u Upstream, classes []Class) {
 	switch {
 	case !used:
 		k.advise(at, "name it in a class, or remove it", "is used by no class")
+	case u.Slots == 0 && adapts: // what it can do is found
 	case u.Slots == 0:
 		k.advise(at, "add slots: how many requests it can work on at once", "has no limit: nothing says what it can do, so nothing can be held against it")
 	case sum > u.Slots:

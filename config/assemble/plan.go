@@ -48,7 +48,7 @@ func planClass(c config.Class) plan.Class {
 		p.Expect.CallersTimeouts = append(p.Expect.CallersTimeouts, t.D())
 	}
 	if c.Slots.Adaptive() {
-		p.Slots = plan.Adaptive(int64(c.Slots.Min), int64(c.Slots.Min), int64(c.Slots.Max))
+		p.Slots = plan.Adaptive(int64(c.Slots.Min), int64(c.Slots.Start), int64(c.Slots.Max))
 	}
 	if !c.Tenant.Key.IsZero() {
 		p.Tenants = plan.Tenants{Policy: string(c.Tenant.Policy), Queue: int64(c.Tenant.Queue)}

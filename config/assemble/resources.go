@@ -1,10 +1,14 @@
 package assemble
 
 import (
+	"slices"
+
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 )
 
@@ -44,6 +48,7 @@ func Resources(cfg *config.Config) []Resource {
 			r.Machine.Classes = append(r.Machine.Classes, class(c))
 			r.Calls = append(r.Calls, Call(cfg, c, u.Name))
 		}
+		r.adapt()
 		r.edge(cfg)
 		if len(r.Classes) > 0 {
 			all = append(all, r)
@@ -52,11 +57,24 @@ func Resources(cfg *config.Config) []Resource {
 	return all
 }
 
+// adapt sets how the limit of the upstream is found: by measurement as soon as one of
+// its classes has a range. What the others have is theirs whatever it is.
+func (r *Resource) adapt() {
+	if !slices.ContainsFunc(r.Classes, func(c config.Class) bool { return c.Slots.Adaptive() }) {
+		return
+	}
+	r.Machine.Limit = limit.Config{Law: limit.Knee, Seed: r.Machine.Seed ^ chance.Key(r.Upstream.Name)}
+	for i, c := range r.Classes {
+		r.Machine.Limit.Start += max(c.Slots.Fixed, c.Slots.Start)
+		r.Machine.Classes[i].Floor = max(c.Slots.Fixed, c.Slots.Min)
+	}
+}
+
 func class(c config.Class) boundary.Class {
 	return boundary.Class{
 		Name: c.Name,
 		Pool: pool.Config{
-			Slots:       c.Slots.Fixed,
+			Slots:       c.Slots.Most(),
 			Borrow:      c.Borrow,
 			Latency:     c.Budget.Latency.D(),
 			Service:     c.Budget.Service.D(),
