@@ -17,8 +17,7 @@ var retriedHeaders = [...]struct {
 // header that is missing: what everybody is taken for is a first try, and all that a header
 // can do is to give that up. It asks for three headers, which takes some 50 ns.
 func ReadRetried(values func(name string) []string) (retried bool, malformed int) {
-	for i := range retriedHeaders {
-		k := &retriedHeaders[i]
+	for _, k := range retriedHeaders {
 		for _, v := range values(k.name) {
 			n, ok := tries(v)
 			if !ok {
