@@ -14,25 +14,25 @@ import (
 )
 
 // bounded refuses an expression whose cost is not known to be small, whatever is in
-// the request.
-func bounded(env *cel.Env, checked *cel.Ast) *Problem {
-	w := &walk{tree: checked.NativeRep(), used: make(map[int64]bool)}
+// the request, and returns the words that it uses.
+func bounded(env *cel.Env, checked *cel.Ast) (map[string]bool, *Problem) {
+	w := &walk{tree: checked.NativeRep(), used: make(map[int64]bool), words: make(map[string]bool)}
 	ast.PostOrderVisit(w.tree.Expr(), ast.NewExprVisitor(w.visit))
 	w.loose()
 	if w.first != nil {
-		return w.first
+		return nil, w.first
 	}
 	estimate, err := env.EstimateCost(checked, sizes{})
 	if err != nil {
-		return &Problem{What: "is wrong: " + oneLine(err.Error()), Fix: "mend what it names"}
+		return nil, &Problem{What: "is wrong: " + oneLine(err.Error()), Fix: "mend what it names"}
 	}
 	if estimate.Max > CostMost {
-		return &Problem{
+		return nil, &Problem{
 			What: fmt.Sprintf("may cost %d units with values of %d bytes, and %d is the most", estimate.Max, ValueMost, CostMost),
 			Fix:  "search for a constant instead of another value of the request, or say less in one expression",
 		}
 	}
-	return nil
+	return w.words, nil
 }
 
 // sizes tells how large what is in a request can be.
@@ -54,12 +54,14 @@ type walk struct {
 	tree  *ast.AST
 	loops []ast.Expr     // query and headers, wherever they stand
 	used  map[int64]bool // by id: those that are asked for one name
+	words map[string]bool
 	first *Problem
 }
 
 func (w *walk) visit(e ast.Expr) {
 	switch e.Kind() {
 	case ast.IdentKind:
+		w.words[e.AsIdent()] = true
 		if t := w.tree.GetType(e.ID()); t != nil && t.Kind() == types.MapKind {
 			w.loops = append(w.loops, e)
 		}

@@ -44,7 +44,11 @@ func typeOf(word string) *cel.Type {
 // Program is a compiled expression. It is safe for concurrent use.
 type Program struct {
 	program cel.Program
+	words   map[string]bool // that it asks for
 }
+
+// Asks reports whether it asks for a word: whether what it gives may depend on it.
+func (p *Program) Asks(word string) bool { return p.words[word] }
 
 // Compile returns the program of an expression. The error is a [*Problem]. It takes
 // about a millisecond.
@@ -63,7 +67,8 @@ func Compile(k Kind, text string) (*Program, error) {
 	if p := k.fits(checked.OutputType()); p != nil {
 		return nil, p
 	}
-	if p := bounded(env, checked); p != nil {
+	words, p := bounded(env, checked)
+	if p != nil {
 		return nil, p
 	}
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize),
@@ -71,7 +76,7 @@ func Compile(k Kind, text string) (*Program, error) {
 	if err != nil {
 		return nil, &Problem{What: "is wrong: " + oneLine(err.Error()), Fix: "mend what it names"}
 	}
-	return &Program{program}, nil
+	return &Program{program, words}, nil
 }
 
 // problem is the first of what the language finds wrong.

@@ -14,6 +14,9 @@ func Compile(Kind, string) (*Program, error) {
 	return nil, &Problem{What: "is an expression, and this build knows none (it was built with the tag nocel)", Fix: "use the command spillway, or write it without"}
 }
 
+// Asks is false.
+func (*Program) Asks(string) bool { return false }
+
 // Bool gives an error.
 func (*Program) Bool(Request) (bool, error) { return false, errNone }
 

@@ -26,7 +26,7 @@ func (a *asked) Host() string { return strings.ToLower(config.WithoutPort(a.r.Ho
 func (a *asked) Path() string { return a.r.URL.Path }
 
 // Query implements expr.Request.
-func (a *asked) Query(name string) (string, bool) { return queryLookup(a.r.URL.RawQuery, name) }
+func (a *asked) Query(name string) (string, bool) { return config.QueryValue(a.r.URL.RawQuery, name) }
 
 // Header implements expr.Request.
 func (a *asked) Header(name string) (string, bool) {

@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/spillway-dev/spillway/config"
 )
@@ -29,9 +27,10 @@ func extract(k config.Key, r *http.Request) string {
 			return bounded(c.Value)
 		}
 	case config.FromQuery:
-		return bounded(queryValue(r.URL.RawQuery, k.Name))
+		value, _ := config.QueryValue(r.URL.RawQuery, k.Name)
+		return bounded(value)
 	case config.FromPath:
-		return bounded(segment(r.URL.Path, k.Segment))
+		return bounded(config.PathSegment(r.URL.Path, k.Segment))
 	case config.FromClient:
 		if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 			return bounded(host)
@@ -51,46 +50,6 @@ func headerValue(r *http.Request, name string) string {
 		return v[0]
 	}
 	return ""
-}
-
-// queryValue returns the first value of a parameter.
-func queryValue(query, name string) string {
-	value, _ := queryLookup(query, name)
-	return value
-}
-
-// queryLookup returns the first value of a parameter, and whether there is one. One
-// that net/url cannot parse is not forwarded, and so names nobody.
-func queryLookup(query, name string) (string, bool) {
-	for query != "" {
-		var pair string
-		pair, query, _ = strings.Cut(query, "&")
-		if strings.Contains(pair, ";") {
-			continue
-		}
-		key, value, _ := strings.Cut(pair, "=")
-		key, errKey := url.QueryUnescape(key)
-		if errKey != nil || key != name {
-			continue
-		}
-		if value, err := url.QueryUnescape(value); err == nil {
-			return value, true
-		}
-	}
-	return "", false
-}
-
-// segment returns the nth segment of a path, 1 being the first.
-func segment(path string, n int) string {
-	path = strings.TrimPrefix(path, "/")
-	for ; n > 1; n-- {
-		var ok bool
-		if _, path, ok = strings.Cut(path, "/"); !ok {
-			return ""
-		}
-	}
-	s, _, _ := strings.Cut(path, "/")
-	return s
 }
 
 func bounded(s string) string {

@@ -33,7 +33,7 @@ func TestClassify(t *testing.T) {
 		{"GET", "", "/a%20b/c", "pages"},
 		{"GET", "", "/a%2", ""},
 	} {
-		if got := classify(c.method, c.host, c.path); got != c.want {
+		if got := classify(trace.Asked{Method: c.method, Host: c.host, Path: c.path}); got != c.want {
 			t.Errorf("%s %s%s is taken for %q, want %q", c.method, c.host, c.path, got, c.want)
 		}
 	}

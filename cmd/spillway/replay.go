@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,12 +45,17 @@ func (o *replay) open(c *cobra.Command, names *workload.Names, seed uint64, cfg 
 		return nil, nil
 	}
 	options := trace.Options{Names: names, Seed: max(seed, 1), Speed: o.speed, Scale: o.scale, Format: o.format}
-	var blind []string
+	var blind, blindGaps []string
 	if cfg != nil {
 		options.Tenants, options.Config = cfg.TenantNames(), cfg.RulesDigest()
 		if class == "" {
 			options.Classify, blind = trial.Classify(cfg)
 		}
+		weigh, unseen, err := trial.Weigh(cfg, cmp.Or(class, cfg.Classes[0].Name))
+		if err != nil {
+			return nil, err
+		}
+		options.Weigh, blindGaps = weigh, unseen
 	}
 	if o.mapping != "" {
 		m, err := trace.ParseMapping(o.mapping)
@@ -73,7 +79,18 @@ func (o *replay) open(c *cobra.Command, names *workload.Names, seed uint64, cfg 
 	if r.IsLog() && len(blind) > 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "trace: it has no headers, so nothing is taken for what matches on them: %s\n", strings.Join(blind, ", "))
 	}
+	if r.IsLog() && len(blindGaps) > 0 {
+		fmt.Fprintf(c.ErrOrStderr(), "trace: it has no headers, so those count as empty that the gap asks for of: %s\n", strings.Join(blindGaps, ", "))
+	}
 	return r, nil
+}
+
+// warnAlike tells of which classes the gap cannot be worked out, because the load
+// says nothing of its requests that it could depend on.
+func warnAlike(c *cobra.Command, cfg *config.Config, r *trace.Reader) {
+	if alike := trial.Alike(cfg); len(alike) > 0 && (r == nil || !r.IsLog()) {
+		fmt.Fprintf(c.ErrOrStderr(), "sim: this load names no paths, so a gap that depends on the request counts for nothing, and all requests are taken alike, of: %s\n", strings.Join(alike, ", "))
+	}
 }
 
 // warnMissing tells what of the recording could not be used.

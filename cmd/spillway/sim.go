@@ -73,6 +73,7 @@ times, slow-downs and outages at given times. The same seed gives the same bytes
 				one.Source, one.Timed = recording, recording.Timed()
 				one.Classed = class == "" && recording.Classed()
 			}
+			warnAlike(c, t.Config, recording)
 			t.Loads, t.Meta = []trial.Load{one}, digest(meta(), path)
 			s, err := t.Scenario()
 			if err != nil {

@@ -32,6 +32,12 @@ type Gap struct {
 	key     config.Key
 }
 
+// AsksHeaders reports whether it depends on a request's headers, cookies among them.
+func (g *Gap) AsksHeaders() bool {
+	return g.program != nil && g.program.Asks("headers") ||
+		g.tabled && (g.key.Kind == config.FromHeader || g.key.Kind == config.FromCookie)
+}
+
 // Found is how a gap came about.
 type Found int
 

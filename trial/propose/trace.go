@@ -53,7 +53,7 @@ type traced struct {
 func (t *traced) read(classify func(path string) string, f func(*workload.Names, *workload.Arrival)) (*trace.Reader, error) {
 	r, err := trace.Open(t.path, trace.Options{
 		Format: t.options.Format, Mapping: t.mapping, Seed: max(t.options.Seed, 1),
-		Classify: func(_, _, path string) string { return cmp.Or(classify(path), rest) },
+		Classify: func(a trace.Asked) string { return cmp.Or(classify(a.Path), rest) },
 	})
 	if err != nil {
 		return nil, err

@@ -34,9 +34,21 @@ func (l *logLayout) split(values [][]byte, line []byte) ([][]byte, error) {
 	return append(values, l.entry.More...), nil
 }
 
-// where is what a configuration matches on, of the line split last.
-func (l *logLayout) where() (method, host, path string) {
-	return string(l.entry.Method), string(l.entry.Host), string(l.entry.Path)
+// Asked is what a configuration knows a request of an access log by. Path and Query
+// are as logged; Size is that of its body, -1 where the log does not say.
+type Asked struct {
+	Method, Host, Path, Query string
+	Tenant, Session           string
+	Size                      int64
+}
+
+// asked is that of the line split last.
+func (l *logLayout) asked() Asked {
+	e := &l.entry
+	return Asked{
+		Method: string(e.Method), Host: string(e.Host), Path: string(e.Path), Query: string(e.Query),
+		Tenant: string(e.Tenant), Session: string(e.Session), Size: e.RequestBytes,
+	}
 }
 
 // question is what the line split last asked, as a number: of a GET or HEAD, whose

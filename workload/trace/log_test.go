@@ -97,8 +97,8 @@ func TestLogDamage(t *testing.T) {
 
 // TestLogClasses: what no class takes is left out and counted.
 func TestLogClasses(t *testing.T) {
-	classify := func(method, host, path string) string {
-		return map[string]string{"/a": "first", "/b": "second"}[path]
+	classify := func(a trace.Asked) string {
+		return map[string]string{"/a": "first", "/b": "second"}[a.Path]
 	}
 	r, all := read(t, line(1, "/a", "")+line(2, "/b?x", "")+line(3, "/c", ""), "", trace.Options{Classify: classify})
 	if len(all) != 2 || r.Names().Classes.String(all[1].Class) != "second" || r.Stats().Nobodys != 1 || !r.Classed() {

@@ -109,8 +109,12 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 	if s := b.terms[service]; p.arrival.Service == 0 && s != nil && !empty(row[s[0].column]) {
 		p.arrival.Service = 1 // known to be next to nothing, which is not the same as not known
 	}
+	var asked Asked
+	if r.log != nil && (r.options.Classify != nil || r.options.Weigh != nil) {
+		asked = r.log.asked()
+	}
 	if p.arrival.Class == 0 && r.log != nil && r.options.Classify != nil {
-		name := r.options.Classify(r.log.where())
+		name := r.options.Classify(asked)
 		if name == "" {
 			r.stats.Nobodys++
 			return p, false, nil
@@ -119,6 +123,9 @@ func (r *Reader) parse(line []byte) (p pending, wanted bool, err error) {
 	}
 	if p.arrival.Class == 0 && r.options.Class != "" {
 		p.arrival.Class = names.Classes.ID(r.options.Class)
+	}
+	if r.log != nil && r.options.Weigh != nil {
+		p.arrival.Gap = r.options.Weigh(names.Classes.String(p.arrival.Class), asked)
 	}
 	return p, true, nil
 }

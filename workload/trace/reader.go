@@ -31,7 +31,10 @@ type Options struct {
 	Format string
 	// Classify says which class takes a request of an access log; empty: none,
 	// and it is left out. Nil: it is of Class.
-	Classify func(method, host, path string) string
+	Classify func(Asked) string
+	// Weigh says how much worse a cheaper answer is for a request of an access log
+	// that is of a class, in millionths. Nil: nothing is known of it.
+	Weigh func(class string, a Asked) int32
 	// Tenants are those that a configuration names, in order of their names: a
 	// recording under such a configuration shows which are theirs.
 	Tenants []string
