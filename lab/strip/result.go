@@ -49,14 +49,14 @@ type Result struct {
 	SliceN     int64         `json:"slice_n"`
 	OutsideN   int64         `json:"outside_n"`
 
-	// SecondsToFull is how long after the load's end every half second has 99.5 % of
-	// its keystrokes personalised; DirectionChanges how often the share that was shed,
-	// by half seconds, has changed its direction by more than two points: from the
-	// load's end on, or with a dip from its beginning on.
+	// SecondsToFull is how long after the load's end every second has 99 % of its
+	// keystrokes personalised; DirectionChanges how often the share that was shed, by
+	// seconds, has changed its direction by more than three points: from the load's end
+	// on, or with a dip from its beginning on.
 	SecondsToFull    report.Number `json:"seconds_to_full"`
 	DirectionChanges int64         `json:"direction_changes"`
 
-	shares []report.Number // that was shed, by half seconds from UpS on
+	shares []report.Number // that was shed, by seconds from UpS on
 }
 
 // Failures are the reasons of answers whose scorer was tried and did not answer.
@@ -219,21 +219,22 @@ func (r *run) slice(f *Result) {
 	f.SliceHit, f.OutsideHit = share(hit[best][0], n[best][0]), share(hit[best][1], n[best][1])
 }
 
-// halfSecond is the grain of what is said of the way back.
-const halfSecond = 0.5
+// grain is that of what is said of the way back: of some thousand keystrokes in it,
+// typed by some hundred writers, one point more or less is chance.
+const grain = 1.0
 
 // fullFrom and turn: what counts as full service and as a change of direction.
 const (
-	fullFrom = 0.995
-	turn     = 0.02
+	fullFrom = 0.99
+	turn     = 0.03
 )
 
-// release looks at the shed share by half seconds.
+// release looks at the shed share by seconds.
 func (r *run) release(f *Result) {
 	end := r.ToS + r.AfterS
-	bins := make([][2]int64, int(end/halfSecond)+1)
+	bins := make([][2]int64, int(end/grain)+1)
 	for i := range r.typed {
-		b := int(r.typed[i].at / sec(halfSecond))
+		b := int(r.typed[i].at / sec(grain))
 		bins[b][0]++
 		bins[b][1] += one(personalRung(r.answers[i].rung))
 	}
@@ -243,14 +244,14 @@ func (r *run) release(f *Result) {
 			course[i] = 1 - float64(b[1])/float64(b[0])
 		}
 	}
-	for i := int(r.UpS / halfSecond); i < int(end/halfSecond); i++ {
+	for i := int(r.UpS / grain); i < int(end/grain); i++ {
 		f.shares = append(f.shares, report.Number(course[i]))
 	}
 	from := (r.FromS + r.ToS) / 2
 	if r.AfterS > 0 {
 		from = r.ToS
 		last := -1
-		for i := int(r.ToS / halfSecond); i < int(end/halfSecond); i++ {
+		for i := int(r.ToS / grain); i < int(end/grain); i++ {
 			if course[i] > 1-fullFrom {
 				last = i
 			}
@@ -258,12 +259,12 @@ func (r *run) release(f *Result) {
 		switch {
 		case last < 0:
 			f.SecondsToFull = 0
-		case last < int(end/halfSecond)-1:
-			f.SecondsToFull = report.Number(float64(last+1)*halfSecond - r.ToS)
+		case last < int(end/grain)-1:
+			f.SecondsToFull = report.Number(float64(last+1)*grain - r.ToS)
 		}
 	}
 	if r.AfterS > 0 || r.DipS > 0 {
-		f.DirectionChanges = turns(course[int(from/halfSecond)-1 : int(end/halfSecond)])
+		f.DirectionChanges = turns(course[int(from/grain)-1 : int(end/grain)])
 	}
 }
 

@@ -184,7 +184,7 @@ func (o *Options) further() []Setting {
 	for _, way := range []struct {
 		name, does string
 		atOnce     bool
-	}{{"steps", "what was shed comes back in steps of 5 % a second", false}, {"at-once", "what was shed comes back at once", true}} {
+	}{{"steps", "what was shed comes back in steps of 10 % a second", false}, {"at-once", "what was shed comes back at once", true}} {
 		add("release-"+way.name, "the load ends; "+way.does, "gap", load, func(s *Setting) { s.AtOnce, s.AfterS = way.atOnce, 20 })
 		add("dip-"+way.name, "the load dips to half for a second; "+way.does, "gap", load, func(s *Setting) { s.AtOnce, s.DipS = way.atOnce, 1 })
 	}

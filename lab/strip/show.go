@@ -167,7 +167,7 @@ func (d *Document) Page() *html.Page {
 		html.Table{Heading: "The measured gap", Head: GapHead, Rows: d.GapRows(), Left: []int{2}, Caption: "hit@3 of both answers on the part of the text that is neither learned from nor typed. Used: with what the length alone says, where keystrokes are few."})
 }
 
-// course shows the share that is shed, by half seconds.
+// course shows the share that is shed, by seconds.
 func (d *Document) course(heading string, arms ...string) html.Section {
 	l := html.Lines{Heading: heading, X: html.Axis{Name: "time", Unit: "s"}, Y: html.Axis{Name: "share shed"}, Half: true}
 	for _, name := range arms {
@@ -177,7 +177,7 @@ func (d *Document) course(heading string, arms ...string) html.Section {
 		}
 		if len(l.At) == 0 {
 			for i := range r.shares {
-				l.At = append(l.At, d.settings[0].UpS+float64(i)*halfSecond)
+				l.At = append(l.At, d.settings[0].UpS+float64(i)*grain)
 			}
 		}
 		l.Lines = append(l.Lines, html.Line{Name: strings.NewReplacer("release-", "", "dip-", "").Replace(name), Y: r.shares})

@@ -20,7 +20,7 @@ type row struct {
 	kind                    string
 	stream, number, attempt int64
 	class, tenant           string
-	cost, importance        int64
+	cost, importance, bytes int64
 	scheduled               int64
 	arrived, started, ended int64
 	deadline                int64
@@ -108,11 +108,11 @@ func parseRow(line string) (row, error) {
 		return n
 	}
 	r := row{
-		kind: cells[0], stream: number(1), number: number(2), attempt: number(3), class: cells[4], tenant: cells[5], importance: number(6), cost: number(7),
+		kind: cells[0], stream: number(1), number: number(2), attempt: number(3), class: cells[4], tenant: cells[5], importance: number(6), cost: number(7), bytes: number(8),
 		scheduled: number(9), arrived: number(10), started: number(11), ended: number(12), deadline: number(13), reason: cells[14], flag: number(16),
 	}
-	if !strings.Contains("rwkbql", r.kind) || len(r.kind) != 1 {
-		return row{}, fmt.Errorf("kind %q; it is one of r, w, k, b, q, l", r.kind)
+	if !strings.Contains("rwkbqlt", r.kind) || len(r.kind) != 1 {
+		return row{}, fmt.Errorf("kind %q; it is one of r, w, k, b, q, l, t", r.kind)
 	}
 	return r, fault
 }

@@ -112,6 +112,19 @@ func Dir(dir string) (*Outcome, error) {
 	return c.out, nil
 }
 
+// whole verifies what a lab says beside its arms.
+func (c *checker) whole(dir string, raw []byte) error {
+	switch c.plan.Lab {
+	case "fallback":
+		return c.fallbackWhole(dir, raw)
+	case "limits":
+		return c.limitsWhole(raw)
+	case "strip":
+		return c.stripWhole(raw)
+	}
+	return nil
+}
+
 type checker struct {
 	out     *Outcome
 	plan    *planFile
@@ -155,8 +168,10 @@ func (c *checker) arm(dir, name string, settings json.RawMessage) error {
 		found, err = poolFigures(settings, c.plan.Seed, file.rows)
 	case "retries":
 		found, err = retriesFigures(settings, file.rows)
+	case "strip":
+		found, err = stripFigures(settings, file.rows)
 	default:
-		return fmt.Errorf("lab %q: this version knows fair, fallback, pool and retries", c.plan.Lab)
+		return fmt.Errorf("lab %q: this version knows fair, fallback, limits, pool, retries and strip", c.plan.Lab)
 	}
 	if err != nil {
 		return fmt.Errorf("arm %s: %w", name, err)

@@ -25,8 +25,8 @@ func (a *Ask) level() int {
 // few (a thousand of them, at most ten seconds), and over all there has been until
 // then. Twice the load would be seen by half after 0.7 s only; so a block of up to
 // a tenth of a second that holds more than chance explains, four standard deviations
-// of a Poisson count, replaces what was known, provided that the queue has grown
-// too: what fits into the waiting room is no overload.
+// of a Poisson count, replaces what was known; or that holds less. For more the queue
+// must have grown too: what fits into the waiting room is no overload.
 type demand struct {
 	offered [levels]uint32 // since the latest look
 	rate    [levels]float64
@@ -69,7 +69,7 @@ func (d *demand) look(dt time.Duration, queued bool) {
 	d.age = min(d.age+dt, windowMost)
 	d.block.n += n
 	d.block.of += dt
-	jumped := queued && d.block.n >= blockCount && d.jump(float64(d.block.n), d.block.of)
+	jumped := d.block.n >= blockCount && d.jump(float64(d.block.n), d.block.of, queued)
 	if jumped || d.block.of >= blockMost || d.block.of >= blockLeast && d.block.n >= blockCount {
 		d.block.n, d.block.of = 0, 0
 	}
@@ -85,9 +85,10 @@ func (d *demand) window() time.Duration {
 
 // jump replaces the rate by that of the latest block where that is beyond chance,
 // and reports whether it is.
-func (d *demand) jump(n float64, of time.Duration) bool {
-	excess := n - float64(d.total*of.Seconds())
-	if excess <= 0 || float64(excess*excess) <= float64(beyondChance*beyondChance*n) {
+func (d *demand) jump(n float64, of time.Duration, queued bool) bool {
+	expected := float64(d.total * of.Seconds())
+	excess := n - expected
+	if excess > 0 && !queued || float64(excess*excess) <= float64(beyondChance*beyondChance*max(n, expected)) {
 		return false
 	}
 	d.scale(n / of.Seconds() / max(d.total, rateOfNothing))

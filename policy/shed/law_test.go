@@ -196,7 +196,7 @@ func TestADipBringsLittleBack(t *testing.T) {
 	s.offer(12000, 5*time.Second)
 	before := s.share
 	s.offer(100, 300*time.Millisecond)
-	if least := before - 0.05*0.3 - 0.001; s.share < least {
+	if least := before - 0.1*0.3 - 0.001; s.share < least {
 		t.Errorf("in a dip of 0.3 s the share fell from %.3f to %.3f, want at least %.3f", before, s.share, least)
 	}
 }

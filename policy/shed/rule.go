@@ -35,8 +35,8 @@ type Rule struct {
 // Defaults of a rule.
 const (
 	SpanDefault       = 30 * time.Second
-	ReleaseDefault    = 50_000 // 5 % a second: from nothing to everything in 20 s
-	HysteresisDefault = 10_000 // 1 %
+	ReleaseDefault    = 100_000 // 10 % a second: from nothing to everything in 10 s
+	HysteresisDefault = 10_000  // 1 %
 	RedealDefault     = 10 * time.Minute
 	SessionsDefault   = 1 << 16
 	// SessionsMax is 256 MiB.

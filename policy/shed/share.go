@@ -27,9 +27,13 @@ const (
 	horizonLeast  = 200 * time.Millisecond
 	horizonMost   = 2 * time.Second
 	horizonCalls  = 20 // times the holding time, where that is more
-	urgentFrom    = 2  // the allowed wait over this, and
-	urgentForAll  = 3  // that times this over two
 	allowedAtMost = time.Hour
+)
+
+// Tenths of the allowed wait from which on some decisions, and all, do not hold.
+const (
+	urgentFrom   = 7
+	urgentForAll = 9
 )
 
 // wait returns how long an arrival would wait now.
@@ -54,12 +58,13 @@ func (d *Load) horizon() time.Duration {
 // are held no longer hold: those who were to be served in full would not be served
 // in time.
 func (d *Load) urgency() float64 {
-	soft := min(d.allowed()/urgentFrom, d.horizon())
-	over := float64(d.wait() - soft)
+	most := min(d.allowed(), 2*d.horizon())
+	from, to := most/10*urgentFrom, most/10*urgentForAll
+	over := float64(d.wait() - from)
 	if over <= 0 {
 		return 0
 	}
-	return min(over/float64(max(soft*urgentForAll/2-soft, 1)), 1)
+	return min(over/float64(max(to-from, 1)), 1)
 }
 
 // sustainable is what the slots serve a second; 0: not known.
