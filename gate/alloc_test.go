@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/test/need"
 )
 
 // Neither admission nor refusal nor a wait allocates.
@@ -39,7 +40,7 @@ func TestNoAllocations(t *testing.T) {
 	overdue := func(gate.Refusal) {}
 	none("admit, to be told when overdue", func() { run(gate.Request{OnOverdue: overdue}) })
 
-	if raceEnabled {
+	if need.Race {
 		t.Log("waits are not measured: the race detector makes a pool forget at random")
 	} else {
 		var stop atomic.Bool
