@@ -2,10 +2,13 @@ package gateway_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -57,6 +60,56 @@ func TestSlowReadersDoNotHoldThePool(t *testing.T) {
 		t.Errorf("%d are running, want all who still read", s.Tally.Running)
 	}
 }
+
+// D2 at its size: one tenant reads nothing of twenty answers of 50 MiB, and another's
+// light calls, as many at once as there are slots, are all served, inside their budget
+// of 200 ms, give or take a busy machine.
+func TestTwentySlowReadersAndLightCalls(t *testing.T) {
+	const slots, readers, calls, budget = 8, 20, 400, 200 * time.Millisecond
+	h := start(t, fmt.Sprintf(`  all: { slots: %d, streams: { most: %d }, tenant: { key: "header:X-Tenant", policy: wrr }, budget: { latency: 20s, service: 1ms }, deadline: 20s }`, slots, 2*readers),
+		func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/large" {
+				io.WriteString(w, "light")
+				return
+			}
+			for range 50 {
+				if _, err := w.Write(mebibyte); err != nil {
+					return
+				}
+			}
+		})
+	light := func() (p99 time.Duration) {
+		took := make([]time.Duration, calls)
+		var wait sync.WaitGroup
+		for caller := range slots {
+			wait.Go(func() {
+				for i := caller; i < calls; i += slots {
+					began := time.Now()
+					want(t, h.get("/light", "X-Tenant", "light"), 200, "served", "primary")
+					took[i] = time.Since(began)
+				}
+			})
+		}
+		wait.Wait()
+		slices.Sort(took)
+		return took[calls*99/100]
+	}
+	alone := light()
+	for range readers {
+		slowReader(t, h, "slow")
+	}
+	until(t, "their slots are free", func() bool { s := h.state("all"); return s.Streams == readers && s.Used == 0 })
+	beside := light()
+	t.Logf("p99 of light calls: alone %v, beside %d slow readers %v", alone, readers, beside)
+	if beside > 10*budget {
+		t.Errorf("p99 of light calls is %v, alone %v; their budget is %v", beside, alone, budget)
+	}
+	if s := h.state("all"); s.Tally.Running != readers {
+		t.Errorf("%d are running, want all who do not read", s.Tally.Running)
+	}
+}
+
+var mebibyte = make([]byte, 1<<20)
 
 // An answer that has flowed for long enough gives its slot back, however fast it is
 // read, and ends when it has flowed for as long as it may.
