@@ -21,6 +21,7 @@ func Plan(cfg *config.Config) plan.Input {
 	}
 	for _, c := range cfg.Classes {
 		in.Classes = append(in.Classes, planClass(c))
+		in.Classes[len(in.Classes)-1].Rungs = planRungs(cfg, c)
 	}
 	return in
 }
@@ -98,4 +99,24 @@ func serviceParts(s config.Service) []plan.ServicePart {
 		parts = append(parts, plan.ServicePart{Weight: m.Share, Time: m.Time.D()})
 	}
 	return parts
+}
+
+func planRungs(cfg *config.Config, c config.Class) (all []plan.Rung) {
+	order, err := Ladder(cfg, c)
+	if err != nil {
+		return nil // check has said so
+	}
+	for i, r := range c.Ladder {
+		p := plan.Rung{Name: order.Name(i), Upstream: r.Upstream, Wait: r.Wait.D()}
+		if u := upstream(cfg, r.Upstream); r.Upstream != "" {
+			p.Service = r.Takes(u).D()
+			for _, a := range cfg.Asked(u) {
+				if a.Name == config.AskedName(c.Name, u.Name) {
+					p.Slots = int64(a.Slots.Fixed)
+				}
+			}
+		}
+		all = append(all, p)
+	}
+	return all
 }

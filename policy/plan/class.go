@@ -23,6 +23,7 @@ func (m *maker) planClass(c *class) {
 	}
 	m.planBound(c, &out, &fs)
 	m.planLoad(c, &out, &fs)
+	m.planRungs(c, &fs)
 	m.planRetries(c, &out, &fs)
 	m.planTimeout(c, &out, &fs)
 	out.Tenants = m.planTenants(c)
@@ -146,8 +147,8 @@ func (m *maker) planLoad(c *class, out *ClassPlan, fs *figures) {
 		fix = fmt.Sprintf("%s would just serve all", plural(SlotsFor(r, c.holding), "slot"))
 	}
 	m.warn(c, c.where(), fmt.Sprintf("%s arrive and %s can be served: the backlog grows by %s, the room of %s is full in %s "+
-		"and then %s are turned away (when_full: %s); %s, or give it a ladder",
-		rate(r), rate(c.throughput), rate(growth), count(int64(out.Bound)), seconds(fill), rate(growth), orDefault(c.WhenFull, "reject"), fix))
+		"and then %s are turned away (when_full: %s); %s%s",
+		rate(r), rate(c.throughput), rate(growth), count(int64(out.Bound)), seconds(fill), rate(growth), orDefault(c.WhenFull, "reject"), fix, orLadder(c.Rungs)))
 	m.warnIdle(c)
 }
 

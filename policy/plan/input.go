@@ -87,9 +87,6 @@ type Budget struct{ Latency, Service time.Duration }
 // Memory is what a waiting room may retain and the worst case of one request, in bytes.
 type Memory struct{ Limit, PerRequest int64 }
 
-// Rung is a cheaper answer. Upstream is empty for one that calls nothing (a cache, a file).
-type Rung struct{ Name, Upstream string }
-
 // Tenants is whom a class's throughput is shared between.
 type Tenants struct {
 	// Policy is the config's word; fifo and priority promise no share, rr
