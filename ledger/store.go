@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spillway-dev/spillway/policy/quota"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // Store keeps rows. It is safe for concurrent use.
@@ -52,4 +53,10 @@ type Rows interface {
 	Budgets(f func(name string, b quota.Budget) error) error
 	// Swept is what calls have cost a budget whose rows were removed.
 	Swept(name string) (int64, error)
+	// Over returns up to n attempts whose end is known and that were reserved before
+	// an instant of the calendar, the oldest first.
+	Over(before unit.Instant, n int) ([]Key, error)
+	// Remove removes an attempt, adding what it cost each of its budgets to what was
+	// swept.
+	Remove(c Call) error
 }

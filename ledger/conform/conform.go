@@ -31,6 +31,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Place) {
 		{"what was promised is there after a restart", restart},
 		{"what the dead leave", orphans},
 		{"evidence", evidence},
+		{"what is swept stays on the account", swept},
 		{"a store that fails", failing},
 		{"the clock steps", clock},
 		{"counters are the sum of the calls", sums},

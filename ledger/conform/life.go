@@ -189,3 +189,42 @@ func evidence(t *testing.T, fresh func(testing.TB) Place) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
+
+// Of 600 calls that have ended, and of some that have not, a sweep removes the old
+// that have; the audit agrees before and after.
+func swept(t *testing.T, fresh func(testing.TB) Place) {
+	h := &hand{at: time.Date(2026, 5, 10, 12, 0, 0, 0, time.UTC)}
+	l := openAt(t, fresh(t), "one", h.now)
+	pool, day := slots("calls", 1000), tokens("tokens", 1<<40, 1, time.Hour)
+	var all sync.WaitGroup
+	for i := range 600 {
+		all.Go(func() {
+			id := fmt.Sprint("old", i)
+			_, err := l.Reserve(ctx, ask(id, oneCall(3), pool, day))
+			if err := errors.Join(err, l.Start(ctx, id, 0), l.Settle(ctx, id, 0, oneCall(5))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for _, id := range []string{"reserved", "started", "unknown"} {
+		must(t, l, ask(id, oneCall(1), pool, day))
+	}
+	if err := errors.Join(l.Start(ctx, "started", 0), l.Start(ctx, "unknown", 0), l.Lose(ctx, "unknown", 0, "no answer")); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	h.step(48 * time.Hour)
+	must(t, l, ask("young", oneCall(1), pool, day))
+	if err := l.Release(ctx, "young", 0); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{600, 0} {
+		if n, err := l.Sweep(ctx, 24*time.Hour); n != want || err != nil {
+			t.Errorf("sweep %d removed %d, want %d; %v", i, n, want, err)
+		}
+	}
+	found, err := l.Audit(ctx)
+	if err != nil || found.Calls != 4 || found.Unknown != 1 || len(found.Wrong) > 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}

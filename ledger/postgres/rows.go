@@ -149,6 +149,29 @@ func (r *rows) Swept(name string) (n int64, err error) {
 	return n, err
 }
 
+// Over returns attempts whose end has been known for long.
+func (r *rows) Over(before unit.Instant, n int) ([]ledger.Key, error) {
+	found, err := r.tx.Query(r.ctx, "SELECT id, attempt FROM spillway_calls WHERE state >= 3 AND wall < $1 ORDER BY wall LIMIT $2", int64(before), n)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(found, func(row pgx.CollectableRow) (k ledger.Key, err error) {
+		err = row.Scan(&k.ID, &k.Attempt)
+		k.ID = asStored(k.ID)
+		return k, err
+	})
+}
+
+// Remove removes an attempt.
+func (r *rows) Remove(c ledger.Call) error {
+	batch := &pgx.Batch{}
+	for i, name := range c.Budgets {
+		batch.Queue("UPDATE spillway_budgets SET swept = swept + $1 WHERE name = $2", c.Charged[i], storable(name))
+	}
+	batch.Queue("DELETE FROM spillway_calls WHERE id = $1 AND attempt = $2", storable(c.ID), c.Attempt)
+	return r.tx.SendBatch(r.ctx, batch).Close()
+}
+
 // each calls f with the attempts that a query answers.
 func (r *rows) each(query string, f func(ledger.Call) error, args ...any) error {
 	found, err := r.tx.Query(r.ctx, query, args...)

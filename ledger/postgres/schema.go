@@ -24,6 +24,7 @@ CREATE TABLE spillway_calls (
   run bigint NOT NULL, wall bigint NOT NULL, evidence text NOT NULL, PRIMARY KEY (id, attempt)
 );
 CREATE INDEX spillway_calls_open ON spillway_calls (id, attempt) WHERE state < 3;
+CREATE INDEX spillway_calls_over ON spillway_calls (wall) WHERE state >= 3;
 `}
 
 // migrating keeps two gateways that start at once from making the tables twice. It

@@ -160,6 +160,25 @@ func (c *conn) Swept(name string) (n int64, err error) {
 	return n, err
 }
 
+// Over returns attempts whose end has been known for long.
+func (c *conn) Over(before unit.Instant, n int) (over []ledger.Key, err error) {
+	_, err = c.rows(overCalls, func(s *sqlite3.Stmt) error {
+		over = append(over, ledger.Key{ID: s.ColumnText(0), Attempt: s.ColumnInt64(1)})
+		return nil
+	}, int64(before), int64(n))
+	return over, err
+}
+
+// Remove removes an attempt.
+func (c *conn) Remove(call ledger.Call) error {
+	for i, name := range call.Budgets {
+		if err := c.exec(addSwept, call.Charged[i], name); err != nil {
+			return err
+		}
+	}
+	return c.exec(deleteCall, call.ID, call.Attempt)
+}
+
 // Call returns an attempt.
 func (c *conn) Call(id string, attempt int64) (call ledger.Call, there bool, err error) {
 	there, err = c.rows(getCall, func(s *sqlite3.Stmt) (err error) {

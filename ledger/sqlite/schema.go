@@ -21,6 +21,7 @@ CREATE TABLE IF NOT EXISTS calls (
   run INTEGER NOT NULL, wall INTEGER NOT NULL, evidence TEXT NOT NULL, PRIMARY KEY (id, attempt)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS open ON calls (id, attempt) WHERE state < 3;
+CREATE INDEX IF NOT EXISTS over ON calls (wall) WHERE state >= 3;
 `,
 }
 
@@ -40,6 +41,9 @@ const (
 	putCall    = `INSERT INTO calls (id, attempt, state, tenant, owner, taken, used, budgets, charged, run, wall, evidence)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id, attempt) DO UPDATE SET
 		state = ?3, used = ?7, charged = ?9, evidence = ?12`
-	putClock = "INSERT INTO clock (one, run, wall) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET run = ?1, wall = ?2"
-	getClock = "SELECT run, wall FROM clock"
+	overCalls  = "SELECT id, attempt FROM calls WHERE state >= 3 AND wall < ? ORDER BY wall LIMIT ?"
+	deleteCall = "DELETE FROM calls WHERE id = ? AND attempt = ?"
+	addSwept   = "UPDATE budgets SET swept = swept + ? WHERE name = ?"
+	putClock   = "INSERT INTO clock (one, run, wall) VALUES (1, ?, ?) ON CONFLICT (one) DO UPDATE SET run = ?1, wall = ?2"
+	getClock   = "SELECT run, wall FROM clock"
 )
