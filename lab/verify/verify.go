@@ -117,8 +117,6 @@ func (c *checker) whole(dir string, raw []byte) error {
 	switch c.plan.Lab {
 	case "fallback":
 		return c.fallbackWhole(dir, raw)
-	case "limits":
-		return c.limitsWhole(raw)
 	case "strip":
 		return c.stripWhole(raw)
 	}
