@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,4 +157,46 @@ func TestDoAllocatesNothingWithoutADeadline(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { Do(ctx, l, "k", primary) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// However many ask at once, a computed rung with a pool of its own never works for more
+// than it has slots; those beyond have the next, and nobody has none.
+func TestAComputedRungIsNeverOfferedMoreThanItCanDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		small, err := gate.New(gate.Config{Classes: []gate.Class{{Name: "score", Pool: gate.Pool{Slots: 3, Latency: time.Millisecond, Service: time.Millisecond}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer small.Close()
+		var at, most, answered atomic.Int64
+		l, err := NewLadder(LadderOptions{}, Computed("small", 0, func(ctx context.Context, _ string) (v float64, err error) {
+			return v, small.Do(ctx, gate.Request{}, func(context.Context) error {
+				most.Store(max(most.Load(), at.Add(1)))
+				time.Sleep(time.Second)
+				at.Add(-1)
+				v = 0.4
+				return nil
+			})
+		}), Default(0.5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() {
+				v, said, err := Do(t.Context(), l, "k", func(context.Context) (float64, error) { return 0, errors.New("down") })
+				switch {
+				case err != nil || said.Reason != reason.Failed || said.Rung == "small" != (v == 0.4):
+					t.Errorf("%v, %+v, %v", v, said, err)
+				case said.Rung == "small":
+					answered.Add(1)
+				}
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if most.Load() != 3 || answered.Load() != 3 || small.States()[0].Tally.Offered != 50 {
+			t.Errorf("%d at once, %d answered, %+v", most.Load(), answered.Load(), small.States()[0].Tally)
+		}
+	})
 }
