@@ -12,7 +12,7 @@ import (
 func Arms(o Options) []Setting {
 	var arms []Setting
 	for _, group := range [](func(Options) []Setting){
-		boundArms, classArms, fullArms, deadlineArms, orderArms, producerArms, nestedArms, outwardArms,
+		boundArms, classArms, fullArms, deadlineArms, orderArms, producerArms, nestedArms, outwardArms, cheaperArms,
 	} {
 		arms = append(arms, group(o)...)
 	}
@@ -22,9 +22,7 @@ func Arms(o Options) []Setting {
 // NotYet are the arms that need a later capability.
 func NotYet() map[string]string {
 	return map[string]string{
-		"full-persist":         "jobs: a 202 that is on disk",
-		"producers-breaker":    "call policies: a breaker",
-		"outward-cheaper-mode": "ladders",
+		"full-persist": "jobs: a 202 that is on disk",
 	}
 }
 
@@ -140,25 +138,6 @@ func orderArms(o Options) []Setting {
 	}
 }
 
-func producerArms(o Options) []Setting {
-	arm := func(name, does string, change func(*Stream)) Setting {
-		s := base(o, "producers-"+name, does)
-		change(&s.Streams[0])
-		return s
-	}
-	three := func(st *Stream) { st.Retries = 3 }
-	naive := arm("unprotected", "three retries, at once, in front of a pool without a boundary", three)
-	naive.Naive = true
-	return []Setting{
-		arm("no-retry", "one attempt each", func(*Stream) {}),
-		arm("at-once", "three retries, at once", three),
-		arm("backoff", "three retries after 100, 200, 400 ms", func(st *Stream) { st.Retries, st.BackoffMs = 3, 100 }),
-		arm("jitter", "three retries after up to 100, 200, 400 ms, drawn evenly", func(st *Stream) { st.Retries, st.BackoffMs, st.Jitter = 3, 100, true }),
-		arm("budget", "three retries, at once, as long as they are at most 10 % of first attempts", func(st *Stream) { st.Retries, st.Budget = 3, 0.1 }),
-		naive,
-	}
-}
-
 func nestedArms(o Options) []Setting {
 	arm := func(name, does string, budget float64) Setting {
 		s := base(o, "nested-"+name, does)
@@ -199,6 +178,8 @@ func Predictions(o Options) []lab.Prediction {
 	}
 	allowed := budget - inMs(o.Service.Mean())
 	p = append(p, outwardPredictions(o)...)
+	p = append(p, producerPredictions(o)...)
+	p = append(p, cheaperPredictions(o)...)
 	return append(p,
 		lab.Expect("bound-derived-varied", "queue_wait_p99_ms", lab.AtMost, 1.5*allowed, "where work varies, the wait is still about what was allowed"),
 		lab.Expect("bound-derived-varied", "p99_ms", lab.AtLeast, 1.5*budget, "but the budget is not kept: it left service its mean, and no bound shortens a long call"),
@@ -222,10 +203,5 @@ func Predictions(o Options) []lab.Prediction {
 		lab.Expect("order-lifo", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "newest first serves those who still have time"),
 		lab.Expect("order-adaptive", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "adaptive finds that out by itself"),
 		lab.Expect("order-adaptive-hasty", "in_budget_per_s", lab.AtLeast, 0.9*capacity, "also where callers leave before the oldest is old"),
-		lab.Expect("producers-at-once", "goodput_per_s", lab.AtLeast, 0.97*capacity, "refusals do not amplify: retries at once take no capacity"),
-		lab.Expect("producers-backoff", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor do retries after a pause"),
-		lab.Expect("producers-jitter", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor do drawn pauses"),
-		lab.Expect("producers-budget", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor does a budget cost any"),
-		lab.Expect("producers-unprotected", "goodput_per_s", lab.AtMost, 0.2*capacity, "without a boundary the same producers bring the pool down"),
 	)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spillway-dev/spillway/lab"
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/sim"
@@ -72,6 +73,7 @@ func (s Setting) scenario(seed uint64, meta report.Meta) (sim.Scenario, error) {
 			return sc, err
 		}
 		res.Boundary.Classes = append(res.Boundary.Classes, class)
+		res.Ladders = append(res.Ladders, c.ladder())
 	}
 	if s.Outage {
 		conditions, err := workload.NewConditions(workload.Window{For: 10 * sc.For})
@@ -93,6 +95,9 @@ func (s Setting) scenario(seed uint64, meta report.Meta) (sim.Scenario, error) {
 	}
 	if s.Edge != nil {
 		res.Boundary.Clients = s.Edge.rule()
+	}
+	if s.ByHand != nil {
+		sc.Changes = append(sc.Changes, s.ByHand.change(s.Classes[0].Name))
 	}
 	if s.Balancer != nil {
 		s.Balancer.balance(&sc, s.Classes)
@@ -142,6 +147,12 @@ func (st Stream) source(seed uint64, length time.Duration, names *workload.Names
 }
 
 func (st Stream) callers() sim.Callers {
+	if st.Library {
+		return sim.Callers{Deadline: ms(st.WithinMs), Library: &call.Policy{
+			Retries: st.Retries, Backoff: call.Backoff{Base: ms(st.BackoffMs), Max: 16 * ms(st.BackoffMs)},
+			Breaker: call.Breaker{Failures: st.BreakerPercent},
+		}}
+	}
 	c := sim.Callers{Retries: st.Retries, HonourRetryAfter: st.Obedient, Within: ms(st.WithinMs)}
 	if st.BackoffMs > 0 {
 		c.Backoff = sim.Backoff{Base: ms(st.BackoffMs), Exponential: true, Max: 16 * ms(st.BackoffMs), FullJitter: st.Jitter}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/report"
@@ -33,9 +34,9 @@ type Result struct {
 	QueueWaitTotalMs report.Number `json:"queue_wait_total_ms"`
 	WorkTotalMs      report.Number `json:"work_total_ms"` // of the workers, wasted or not
 
-	Callers              int64         `json:"callers"`  // who made one attempt or more
-	Attempts             int64         `json:"attempts"` // of all of them
-	CallersAnswered      report.Number `json:"callers_answered_share"`
+	Callers              int64         `json:"callers"`                // who made one attempt or more
+	Attempts             int64         `json:"attempts"`               // of all of them
+	CallersAnswered      report.Number `json:"callers_answered_share"` // by whichever rung
 	AttemptsPerCaller    report.Number `json:"attempts_per_caller"`
 	CallsPerCaller       report.Number `json:"calls_per_caller"` // to the upstream
 	MostCallsOfOneCaller int64         `json:"most_calls_of_one_caller"`
@@ -98,6 +99,9 @@ func (f *follower) record(r *sim.Record) {
 		f.steps = append(f.steps, step{r.Arrived, +1}, step{r.Answered, -1})
 	}
 	if r.Reason != reason.Served {
+		if r.Rung == ladder.Static {
+			f.answered++
+		}
 		if r.Reason.Kind() != reason.KindDone {
 			f.turned = min(f.turned, r.Answered)
 		}

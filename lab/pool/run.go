@@ -34,7 +34,6 @@ var NotTested = report.Strings{
 	"memory under a queue without end: the simulator keeps no bodies",
 	"work that notices that its caller has left",
 	"several pools that compete for the same processors",
-	"producers who learn from refusals (breaker: not yet)",
 }
 
 // AddedAfter is what was added or changed when results had been seen.
@@ -45,6 +44,8 @@ var AddedAfter = report.Strings{
 		"that arm stays as order-adaptive-hasty, the others have callers who wait",
 	"order-adaptive-hasty: who can no longer be answered in time is served all the same there, so the order now turns also when the oldest has half a call's time left; the prediction was made after that",
 	"full-block: its rooms were at first so small that producers were refused instead of held",
+	"producers-breaker: at most 0.9 times the goodput of producers-library was predicted first, and 0.914 measured: what waits keeps the workers busy for a fifth of the second for which the breaker is open; " +
+		"the prediction is now 0.98 (five seeds: 0.91 to 0.97)",
 	"full-fail-fast: producers give up after 2 s, or those who come back when the load is over hide the overload",
 }
 

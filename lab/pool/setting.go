@@ -86,6 +86,9 @@ type Setting struct {
 	// says.
 	Balancer *Balancer `json:"balancer,omitempty"`
 
+	// ByHand switches the first class to its cheaper answer; nil: nobody does.
+	ByHand *ByHand `json:"by_hand,omitempty"`
+
 	law workload.Service
 }
 
@@ -101,6 +104,8 @@ type Class struct {
 	Order      string  `json:"order"`
 	DeadlineMs float64 `json:"deadline_ms"`
 	Feasible   bool    `json:"feasible"` // what cannot be done in time is refused at once
+	// Cheaper answers from a fixed list whoever is not answered in full.
+	Cheaper bool `json:"cheaper,omitempty"`
 }
 
 // Stream is who offers.
@@ -115,6 +120,11 @@ type Stream struct {
 	Obedient  bool    `json:"obedient"`   // wait as long as Retry-After says
 	WithinMs  float64 `json:"within_ms"`  // after its first attempt a caller starts no other; 0: always does
 	Budget    float64 `json:"budget"`     // retries as a share of first attempts; 0: no limit
+	// Library has them call through Spillway's client library: pushback obeyed, a
+	// budget of a tenth and a floor for retries. BreakerPercent is the share of bad
+	// answers that opens its breaker; 0: it has none.
+	Library        bool    `json:"library"`
+	BreakerPercent float64 `json:"breaker_percent"`
 }
 
 // Stage is one pool of several in a row.

@@ -58,6 +58,10 @@ func (d *Document) findings() report.Strings {
 		say("Producers: with three retries at once attempts grow to %s a caller and goodput stays at %s (%s without retries): refusals do not amplify; a budget keeps attempts at %s. The same producers without a boundary leave %s.",
 			report.Format(r[1].AttemptsPerCaller), rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), report.Format(r[2].AttemptsPerCaller), rate(r[3].GoodputPerS))
 	}
+	if r, ok := got("producers-library", "producers-breaker", "producers-library-unprotected", "producers-breaker-unprotected"); ok {
+		say("Through the client library they make %s attempts a caller, for they come back no earlier than they are told to, and get %s. A breaker is all or nothing: %s, for it opens where half is refused. Without a boundary the library's budget saves nothing (%s), and the breaker some (%s).",
+			report.Format(r[0].AttemptsPerCaller), rate(r[0].GoodputPerS), rate(r[1].GoodputPerS), rate(r[2].GoodputPerS), rate(r[3].GoodputPerS))
+	}
 	if r, ok := got("nested-27", "nested-budget"); ok {
 		say("Nested: three layers of three attempts make %s calls of one, %s with a retry budget; plan says %s.",
 			report.Format(r[0].CallsPerCaller), report.Format(r[1].CallsPerCaller), report.Format(report.Number(d.Plan.AmplificationMax)))
@@ -74,6 +78,10 @@ func (d *Document) findings() report.Strings {
 	if r, ok := got("outward-balancer-deaf", "outward-balancer", "outward-all-deaf", "outward-all"); ok {
 		say("At a balancer: where one of four copies is too small, readiness that follows shedding serves %s instead of %s; where all are overloaded alike it serves %s instead of %s, for those that are not ready idle.",
 			rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), rate(r[3].GoodputPerS), rate(r[2].GoodputPerS))
+	}
+	if r, ok := got("outward-cheaper-mode", "outward-cheaper-mode-hand"); ok {
+		say("A cheaper mode: with a list for whoever is too many %s of the callers are answered, %s in full; where an operator gives it to everybody for a third of the time %s in full, for what there was room for is lost.",
+			percent(r[0].CallersAnswered), rate(r[0].GoodputPerS), rate(r[1].GoodputPerS))
 	}
 	return append(f, d.Score())
 }

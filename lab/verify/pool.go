@@ -20,6 +20,7 @@ type poolClass struct {
 	Name      string  `json:"name"`
 	Slots     int     `json:"slots"`
 	Borrow    int     `json:"borrow"`
+	Cheaper   bool    `json:"cheaper"`
 	Bound     int     `json:"bound"`
 	ServiceMs float64 `json:"service_ms"`
 }
@@ -154,6 +155,9 @@ func (f figures) callers(s poolSettings, attempts []*attempt) {
 			}
 		case a.reason != "accepted":
 			turned = min(turned, a.ended)
+			if s.cheaper(a) {
+				answered++
+			}
 		}
 	}
 	for _, n := range calls {
@@ -228,4 +232,11 @@ func (f figures) stages(s poolSettings, rows []row) {
 	for _, name := range []string{"useful_work_share", "queue_wait_total_ms", "work_total_ms", "peak_queue"} {
 		f[name] = math.NaN()
 	}
+}
+
+// cheaper reports whether an attempt was answered with the fixed list of its class,
+// which whoever is there gets that is not served.
+func (s *poolSettings) cheaper(a *attempt) bool {
+	return a.reason != "served" && a.reason != "caller_gone" &&
+		slices.ContainsFunc(s.Classes, func(c poolClass) bool { return c.Name == a.class && c.Cheaper })
 }

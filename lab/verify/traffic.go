@@ -10,6 +10,7 @@ type account struct {
 	attempts                []*attempt
 	latency, refused, waits []int64
 	slots                   map[string]int64 // of the classes it used
+	cheaper                 func(*attempt) bool
 }
 
 // atAdmission are the reasons of refusals before any wait.
@@ -22,14 +23,14 @@ func (f figures) traffic(s poolSettings, attempts []*attempt) {
 	for _, c := range s.Classes {
 		slots[c.Name] = int64(c.Slots)
 	}
-	all := &account{slots: slots}
+	all := &account{slots: slots, cheaper: s.cheaper}
 	classes, tenants := map[string]*account{}, map[string]*account{}
 	for _, c := range s.Classes {
-		classes[c.Name] = &account{slots: map[string]int64{c.Name: slots[c.Name]}}
+		classes[c.Name] = &account{slots: map[string]int64{c.Name: slots[c.Name]}, cheaper: s.cheaper}
 	}
 	add := func(to map[string]*account, name string, a *attempt) {
 		if to[name] == nil {
-			to[name] = &account{slots: map[string]int64{}}
+			to[name] = &account{slots: map[string]int64{}, cheaper: s.cheaper}
 		}
 		to[name].add(a)
 		to[name].slots[a.class] = slots[a.class]
@@ -53,6 +54,7 @@ func (c *account) add(a *attempt) {
 	switch {
 	case a.reason == "served":
 		c.latency = append(c.latency, a.latency)
+	case c.cheaper(a):
 	case slices.Contains(atAdmission, a.reason):
 		c.refused = append(c.refused, a.latency)
 	}
@@ -71,6 +73,8 @@ func (f figures) account(path string, c *account, seconds float64) {
 			if a.inTime && a.ended <= end { // what is served after the load is no part of its rate
 				goodput++
 			}
+		} else if c.cheaper(a) {
+			f[path+"answered.static"]++
 		} else {
 			f[path+"refused."+a.reason]++
 		}
