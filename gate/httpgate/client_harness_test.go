@@ -17,6 +17,7 @@ import (
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/gate/httpgate"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/test/pipes"
 )
 
 const ms = time.Millisecond
@@ -159,41 +160,19 @@ func say(status int, header ...string) (*http.Response, error) {
 
 // piped runs f in virtual time with a real server and net/http's transport, over pipes in
 // memory. dialed counts connections.
-func piped(t *testing.T, h http.HandlerFunc, f func(t *testing.T, base *http.Transport, dialed *int)) {
+func piped(t *testing.T, h http.HandlerFunc, f func(t *testing.T, base *http.Transport, dialed func() int)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := pipes{make(chan net.Conn), make(chan struct{})}
+		l := pipes.Listen()
 		s := &http.Server{Handler: h, IdleTimeout: time.Second}
 		go s.Serve(l)
-		dialed := 0
-		base := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			dialed++
-			l.conns <- theirs
-			return ours, nil
-		}}
-		f(t, base, &dialed)
+		base := &http.Transport{DialContext: l.Dial}
+		f(t, base, l.Dialed)
 		base.CloseIdleConnections()
 		s.Close()
 		synctest.Wait()
 	})
 }
-
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
-
-func (l pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-func (l pipes) Close() error   { close(l.done); return nil }
-func (l pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
 
 // work takes so long, and stops when nobody waits for it any more.
 func work(ctx context.Context, d time.Duration) {

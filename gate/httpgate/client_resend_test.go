@@ -78,7 +78,7 @@ func TestAStaleConnectionIsReplaced(t *testing.T) {
 		if n == 2 { // as if it had been closed just before
 			panic(http.ErrAbortHandler)
 		}
-	}, func(t *testing.T, base *http.Transport, dialed *int) {
+	}, func(t *testing.T, base *http.Transport, dialed func() int) {
 		tr := httpgate.NewTransport(base, dependency(t, call.Policy{}))
 		client := &http.Client{Transport: tr}
 		do(client, request(t, "GET", "http://dep/", nil))
@@ -86,8 +86,8 @@ func TestAStaleConnectionIsReplaced(t *testing.T) {
 		if a := do(client, request(t, "GET", "http://dep/", nil)); a.status != 200 || a.err != nil {
 			t.Errorf("%+v", a)
 		}
-		if n != 3 || *dialed != 2 || tr.Resent() != 1 {
-			t.Errorf("%d requests, %d connections, %d resent", n, *dialed, tr.Resent())
+		if n != 3 || dialed() != 2 || tr.Resent() != 1 {
+			t.Errorf("%d requests, %d connections, %d resent", n, dialed(), tr.Resent())
 		}
 	})
 }

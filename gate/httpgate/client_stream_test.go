@@ -90,7 +90,7 @@ func TestAStreamFlowsAsItIsSent(t *testing.T) {
 			http.NewResponseController(w).Flush()
 			time.Sleep(100 * ms)
 		}
-	}, func(t *testing.T, base *http.Transport, _ *int) {
+	}, func(t *testing.T, base *http.Transport, _ func() int) {
 		client := &http.Client{Transport: httpgate.NewTransport(base, dependency(t, call.Policy{Timeout: 50 * ms, Retries: 1, Hedge: hedged(20 * ms).Hedge}))}
 		start := time.Now()
 		resp, err := client.Do(request(t, "GET", "http://dep/", nil))
@@ -183,7 +183,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 			w.WriteHeader(503)
 			w.Write(make([]byte, 20<<10))
 		}
-	}, func(t *testing.T, base *http.Transport, dialed *int) {
+	}, func(t *testing.T, base *http.Transport, dialed func() int) {
 		p := retries(1)
 		p.Backoff = call.Backoff{Base: 10 * ms, Jitter: call.NoJitter}
 		p.Timeout = time.Second
@@ -193,8 +193,8 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 				t.Errorf("%+v", a)
 			}
 		}
-		if *dialed != 1 || n != 40 {
-			t.Errorf("%d connections for %d attempts", *dialed, n)
+		if dialed() != 1 || n != 40 {
+			t.Errorf("%d connections for %d attempts", dialed(), n)
 		}
 	})
 }
@@ -212,7 +212,7 @@ func TestWithinEndsWhereTheAnswerBegins(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		time.Sleep(time.Second)
 		io.WriteString(w, "whole")
-	}, func(t *testing.T, base *http.Transport, _ *int) {
+	}, func(t *testing.T, base *http.Transport, _ func() int) {
 		client := &http.Client{Transport: httpgate.NewTransport(base, dependency(t, call.Policy{}),
 			httpgate.Within(func(*http.Request) time.Duration { return 50 * ms }))}
 		if a := do(client, request(t, "GET", "http://dep/", nil)); a.err != nil || a.body != "whole" {

@@ -1,9 +1,7 @@
 package resend_test
 
 import (
-	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,30 +11,8 @@ import (
 
 	"github.com/spillway-dev/spillway/gate/resend"
 	"github.com/spillway-dev/spillway/policy/call"
+	"github.com/spillway-dev/spillway/test/pipes"
 )
-
-// pipes is a listener to which a transport of the same test dials.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
-
-func (l pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.done:
-		return nil, net.ErrClosed
-	}
-}
-func (l pipes) Close() error   { close(l.done); return nil }
-func (l pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipes"} }
-
-func (l pipes) dial(context.Context, string, string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	l.conns <- theirs
-	return ours, nil
-}
 
 // What is sent once more: what is safe, has no body, and broke, before any answer, on a
 // connection that had been idle for long.
@@ -58,7 +34,7 @@ func TestOnlyWhatIsStaleIsSentAgain(t *testing.T) {
 		t.Run(k.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				seen := 0
-				l := pipes{make(chan net.Conn), make(chan struct{})}
+				l := pipes.Listen()
 				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					if seen++; seen != 2 {
 						return
@@ -70,7 +46,7 @@ func TestOnlyWhatIsStaleIsSentAgain(t *testing.T) {
 					conn.Close()
 				})}
 				go server.Serve(l)
-				base := &http.Transport{DialContext: l.dial}
+				base := &http.Transport{DialContext: l.Dial}
 				send := func(method, body string) (bool, error) {
 					var s resend.Sending
 					req := httptest.NewRequest(method, "http://dep/", strings.NewReader(body))
