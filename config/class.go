@@ -28,7 +28,7 @@ type Class struct {
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`
 	Ladder      []Rung     `yaml:"ladder" items:"16" doc:"Cheaper answers below the primary, best first."`
 	Gap         Gap        `yaml:"gap" doc:"How much worse the cheaper answer is for this request, 0 (same) to 1 (useless): under load those lose their full answer first that lose least by it. Default: all are alike."`
-	Shed        Shed       `yaml:"shed" doc:"How the share of cheaper answers moves."`
+	Shed        Shed       `yaml:"shed" doc:"Who is answered from the ladder when not all can be served: before anybody waits, whoever has the smallest gap, sessions of one gap by a slice of them. off: nobody, as long as there is room to wait. Default: on where the class has a ladder, else off."`
 }
 
 // Match is which requests are of a class.
@@ -111,7 +111,7 @@ type Tenant struct {
 // Session is whose experience must not flicker.
 type Session struct {
 	Key  Key      `yaml:"key" required:"true" doc:"What names a request's session."`
-	Span Duration `yaml:"span" default:"30s" min:"1ms" max:"24h" doc:"How long a decision is held for it."`
+	Span Duration `yaml:"span" default:"30s" min:"1ms" max:"24h" doc:"How long a session keeps what was decided about it when not all could be served: each is moved once in that time, at a moment of its own."`
 }
 
 // Expect is what plan checks a class against.

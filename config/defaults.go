@@ -125,6 +125,7 @@ func (k *Class) fill() {
 	if !k.Session.Key.IsZero() {
 		k.Session.Span = cmp.Or(k.Session.Span, defaultSpan)
 	}
+	k.Shed.fill(len(k.Ladder) > 0)
 	k.Call.fill(k.Deadline)
 	for i := range k.Ladder {
 		k.Ladder[i].fill(k.Deadline)

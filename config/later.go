@@ -3,11 +3,6 @@ package config
 // The types here belong to capabilities that come later; notyet.go says which. They
 // are part of the format so that a file written for them is understood today.
 
-// Shed is how the share of cheaper answers moves.
-type Shed struct {
-	Release Rate `yaml:"release" default:"5%/s" doc:"How fast full answers come back after an overload."`
-}
-
 // Quota is what may be spent per time.
 type Quota struct {
 	Name       string      `yaml:"-"`

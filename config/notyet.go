@@ -22,7 +22,6 @@ var notYet = []notBuilt{
 	{"quotas", "quotas", "remove it"},
 	{"ledger", "the ledger", "remove it"},
 	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
-	{"classes.*.shed", "cheaper answers", "remove it"},
 }
 
 // notYet refuses what is not built. value is "" for a key or list entry, else =word.

@@ -96,6 +96,7 @@ func class(c config.Class) boundary.Class {
 		},
 		HoldAtMost: c.Abandoned.HoldAtMost.D(),
 		Mode:       mode(c.Mode),
+		Shed:       Shed(c),
 		Call:       boundary.Call{Timeout: c.Call.Timeout.D(), Cancel: c.Abandoned.Cancel.On()},
 	}
 }
