@@ -44,7 +44,7 @@ type Learned struct {
 	Compare  Compare  `yaml:"compare" required:"true" doc:"How two answers are compared: exact, status, or keys."`
 	By       string   `yaml:"by" doc:"A CEL expression over the request that gives text: requests with the same text are a bucket, learned of together. Default: all are one."`
 	Sample   Percent  `yaml:"sample" default:"1%" min:"0.001%" max:"100%" doc:"Share of the primary's answers that are compared, while there is capacity to spare."`
-	Method   Words    `yaml:"method" items:"16" doc:"Methods of requests that may be put to the cheaper rung besides. Default: GET and HEAD; others do what they do twice."`
+	Method   Words    `yaml:"method" items:"16" doc:"Methods of requests that may be put to the cheaper rung besides. Default: GET; others may do twice what they do."`
 	AtOnce   int      `yaml:"at_once" default:"1" min:"1" max:"64" doc:"Comparisons at once."`
 	Body     Bytes    `yaml:"body" default:"64KiB" min:"1KiB" max:"1MiB" doc:"Answers with a larger body are not compared."`
 	Buckets  int      `yaml:"buckets" default:"64" min:"1" max:"1024" doc:"How many buckets are learned of; those seen least have no place."`
@@ -130,7 +130,7 @@ func (g *Gap) fill() {
 	}
 	l.Sample = cmp.Or(l.Sample, 1)
 	if len(l.Method) == 0 {
-		l.Method = Words{"GET", "HEAD"}
+		l.Method = Words{"GET"} // an answer to HEAD says too little
 	}
 	l.AtOnce = cmp.Or(l.AtOnce, 1)
 	l.Body = cmp.Or(l.Body, 64<<10) // lists and scores fit, pages seldom need comparing

@@ -26,6 +26,9 @@
 //	flow      the answer's body, from its first byte to its last
 //	flows     those that go on are watched, those that are over by then are not
 //	record    what is written of a request for replay
+//	gap       how much worse a cheaper answer is for a request
+//	learned   what is known of that from requests that both answered
+//	sample    which requests are, and what is made of their answers
 //	refuse    an answer that reaches a caller who is still sending
 //
 // # Slots tell the truth

@@ -413,7 +413,6 @@ func (x *exchange) complete() {
 // finish ends the handler's part, however it ended: return, panic, hijack.
 func (x *exchange) finish() {
 	x.keep.Drop()
-	x.gateway.compare(x.sample)
 	if x.body != nil {
 		x.body.Close()
 	}
@@ -433,6 +432,7 @@ func (x *exchange) finish() {
 		x.hold.Close()
 	}
 	x.complete()
+	x.gateway.compare(x.sample)
 }
 
 // sever ends the call, whatever it is doing.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/spillway-dev/spillway/config"
 )
 
 // learnedState is what /debug/pools shows of a gap.
@@ -185,5 +187,99 @@ func TestMadeUpBucketsAreBounded(t *testing.T) {
 	}
 	if metrics := h.adminGet("/metrics").body; strings.Contains(metrics, "<script>") {
 		t.Errorf("what a caller made up is a label:\n%.300s", metrics[strings.Index(metrics, "<script>")-200:])
+	}
+}
+
+// elsewhere is a class with another upstream below the primary, and what is learned.
+func elsewhere(t *testing.T, primary, cheap http.HandlerFunc) *harness {
+	text := fmt.Sprintf(`version: 1
+upstreams:
+  app: { url: %q, slots: 8 }
+  cheap: { url: %q, slots: 4, service: 5ms }
+classes:
+  lists:
+    upstream: app
+    slots: 8
+    deadline: 5s
+    call: { timeout: 2s }
+    ladder: [upstream: cheap]
+    gap: { learned: { compare: { number: score }, by: "path", sample: 100%%, enough: 10, at_once: 8, method: [GET, POST] } }
+`, serviceAt(t, primary), serviceAt(t, cheap))
+	cfg, err := config.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startConfig(t, cfg)
+}
+
+// The same question is put to the other upstream, in its own pool, when the caller has
+// its answer, and the caller sees nothing of it.
+func TestTheGapOfAnotherUpstreamIsLearned(t *testing.T) {
+	var asked atomic.Int64
+	h := elsewhere(t, func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		io.WriteString(w, `{"score":100}`)
+	}, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		body, _ := io.ReadAll(r.Body)
+		score := map[string]int{"/near": 100, "/far": 25}[r.URL.Path]
+		if r.Method == http.MethodPost && string(body) != "a question" {
+			score = 0
+		}
+		w.Header().Set("Set-Cookie", "of=the-other")
+		fmt.Fprintf(w, `{"score":%d}`, score)
+	})
+	for i := range 20 {
+		for _, path := range []string{"/near", "/far"} {
+			got := h.send("POST", path, strings.NewReader("a question"))
+			want(t, got, 200, "served", "primary")
+			if got.body != `{"score":100}` || got.Header.Get("Set-Cookie") != "" {
+				t.Fatalf("the caller was told %q, %v", got.body, got.Header)
+			}
+		}
+		until(t, "both are compared", func() bool { return h.learned().Compared == int64(2*i+2) })
+	}
+	for _, b := range h.learned().Buckets {
+		if mean := map[string]float64{"/near": 0, "/far": 0.75}[b.Bucket]; b.Mean != mean || !b.Known {
+			t.Errorf("%+v, want a mean of %v", b, mean)
+		}
+	}
+	if s := h.Gate("cheap").States()[0]; s.Tally.Offered != 40 || asked.Load() != 40 {
+		t.Errorf("the other was asked %d times, its pool was offered %d; want 40 each", asked.Load(), s.Tally.Offered)
+	}
+	h.stop()
+	if err := h.Gate("cheap").Check(); err != nil || h.Gate("cheap").States()[0].Used != 0 {
+		t.Errorf("the accounts of the other's pool: %v, %d slots held", err, h.Gate("cheap").States()[0].Used)
+	}
+}
+
+// A pool that is half full is left alone; an upstream that fails, hangs or breaks off
+// has no answer to compare; and whatever it does, callers are served as ever.
+func TestAnotherUpstreamInTroubleIsLeftAlone(t *testing.T) {
+	for mood, want := range map[string]func(learnedState) bool{
+		"fails": func(s learnedState) bool { return s.Unanswered == 10 && s.Compared == 0 },
+		"drops": func(s learnedState) bool { return s.Unanswered == 10 && s.Compared == 0 },
+		// The first two hold half of its slots.
+		"hangs": func(s learnedState) bool { return s.Unspared == 8 && s.Compared == 0 },
+	} {
+		t.Run(mood, func(t *testing.T) {
+			cheap := newMoody()
+			cheap.mood.Store(mood)
+			h := elsewhere(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, `{"score":100}`) }, cheap.ServeHTTP)
+			for i := range 10 {
+				if got := h.get("/near"); got.body != `{"score":100}` {
+					t.Fatalf("the caller was told %d %q", got.StatusCode, got.body)
+				}
+				if mood != "hangs" {
+					until(t, "it has been asked", func() bool { return h.learned().Unanswered == int64(i+1) })
+				} else if i < 2 {
+					until(t, "it hangs", func() bool { return cheap.seen.Load() == int64(i+1) })
+				}
+			}
+			if s := h.learned(); !want(s) {
+				t.Errorf("%+v", s)
+			}
+			close(cheap.freed)
+		})
 	}
 }

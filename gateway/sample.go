@@ -19,8 +19,9 @@ type sample struct {
 	bucket string
 	mine   compare.Answer
 	other  compare.Answer
-	whole  bool // the primary's answer has come to its end
-	over   bool // it is too large
+	second *second // by which the other is to be had; nil: it is there
+	whole  bool    // the primary's answer has come to its end
+	over   bool    // it is too large
 }
 
 // sampled returns the sample that a request is to be, or nil: nearly always. Of the
@@ -30,21 +31,39 @@ func (x *exchange) sampled(a *rungs.Ask, status int, h http.Header, length int64
 	if l == nil || x.bucket == noBucket || !l.fits(x.in, status, h, length) || !gap.Sampled(l.how.Seed, l.served.Add(1), l.how.Share) {
 		return nil
 	}
-	running := l.running.Add(1)
-	if !gap.Spare(x.class.load(), gap.Load{}, int(running-1), l.cfg.AtOnce) {
-		l.running.Add(-1)
-		l.unspared.Add(1)
-		return nil
-	}
 	s := &sample{of: l, bucket: x.bucket, mine: compare.Answer{Status: status, Coding: h.Get("Content-Encoding")}}
-	standin, _, ok := x.class.ladder.Find(a, reason.ShedForLoad)
-	if !ok {
-		l.unanswered.Add(1)
-		s.end()
-		return nil
+	rung, ok := s.seek(x, a)
+	running := l.running.Add(1)
+	switch {
+	case !ok:
+	case !gap.Spare(x.class.load(), rung, int(running-1), l.cfg.AtOnce):
+		l.unspared.Add(1)
+	default:
+		return s
 	}
-	s.other = standinAnswer(&standin)
-	return s
+	s.end()
+	return nil
+}
+
+// seek finds what the primary's answer is compared with: what a request is told that
+// is shed for load. It returns how busy that is, and false if there is nothing.
+func (s *sample) seek(x *exchange, a *rungs.Ask) (gap.Load, bool) {
+	within := x.class.cfg.Deadline.D()
+	way := x.class.ladder.Descend(reason.ShedForLoad, within)
+	standin, found := x.class.ladder.Seek(a, &way, within)
+	switch found {
+	case rungs.Answer:
+		s.other = standinAnswer(&standin)
+		return gap.Load{}, true
+	case rungs.Elsewhere:
+		if s.second = x.again(x.class.ladder.asks[way.Step.Rung], int64(s.of.cfg.Body)); s.second != nil {
+			return s.second.load(), true
+		}
+		s.of.unlike.Add(1)
+	default:
+		s.of.unanswered.Add(1)
+	}
+	return gap.Load{}, false
 }
 
 // fits reports whether a request and what is known of its answer can be compared at
@@ -88,6 +107,9 @@ func (g *Gateway) compare(s *sample) {
 	case s == nil:
 	case !s.whole || s.over:
 		s.end()
+	case s.second != nil && !s.second.take():
+		s.of.unlike.Add(1)
+		s.end()
 	default:
 		g.flights.Add(1) // the handler's own is still counted: never from zero
 		go func() {
@@ -99,6 +121,17 @@ func (g *Gateway) compare(s *sample) {
 }
 
 func (s *sample) compare() {
+	if s.second != nil {
+		var ok bool
+		if !gap.Spare(gap.Load{}, s.second.load(), 0, 1) { // as long as the answer took, it may have filled
+			s.of.unspared.Add(1)
+			return
+		}
+		if s.other, ok = s.second.answer(); !ok {
+			s.of.unanswered.Add(1)
+			return
+		}
+	}
 	distance, ok := s.of.compare.Distance(s.mine, s.other)
 	if !ok {
 		s.of.unlike.Add(1)
