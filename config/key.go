@@ -33,7 +33,7 @@ type Key struct {
 }
 
 // IsZero reports whether no key was written.
-func (k Key) IsZero() bool { return k == Key{} }
+func (k Key) IsZero() bool { return k.Kind == "" }
 
 // String is the key as written in a file.
 func (k Key) String() string {

@@ -132,12 +132,12 @@ func (g *Gate) wasReleased(t boundary.Ticket) bool {
 
 // answered reads the clock under mu, so that the machine cannot have seen a
 // later instant: what it says of the deadline is what the machine says.
-func (g *Gate) answered(t boundary.Ticket, deadline unit.Instant) bool {
+func (g *Gate) answered(t boundary.Ticket, deadline unit.Instant) (at unit.Instant, inTime bool) {
 	g.mu.Lock()
 	now := g.Now()
 	g.machine.Answered(now, t, &g.out)
 	g.settle(now, boundary.Began, t)
-	return now < deadline
+	return now, now < deadline
 }
 
 func (g *Gate) abandon(t boundary.Ticket, why reason.Reason) {

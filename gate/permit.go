@@ -65,7 +65,16 @@ func (p Permit) FinishAt(at unit.Instant, o boundary.Outcome) {
 // slot stays held until the permit is finished. If not, the request has timed
 // out: OnOverdue has been called or is being called, and says so to the caller.
 func (p Permit) Answered() (inTime bool) {
-	return p.gate != nil && p.gate.answered(p.ticket, p.deadline)
+	_, inTime = p.AnsweredAt()
+	return inTime
+}
+
+// AnsweredAt is Answered for who wants to know the gate's time at which it was.
+func (p Permit) AnsweredAt() (at unit.Instant, inTime bool) {
+	if p.gate == nil {
+		return 0, false
+	}
+	return p.gate.answered(p.ticket, p.deadline)
 }
 
 // Abandon reports that the caller has been answered for the given reason, or

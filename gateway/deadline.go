@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/spillway-dev/spillway/gate/deadline"
@@ -9,15 +8,23 @@ import (
 )
 
 // appendDeadline is deadline.Write for a request that is put together as text, and
-// is not gRPC.
-func appendDeadline(b []byte, h http.Header, left time.Duration, callerNamed bool) []byte {
-	millis := deadline.Millis(left)
-	b = wire.AppendField(b, deadline.HeaderExpected, millis)
-	if _, ok := h[deadline.HeaderUpstream]; ok {
-		b = wire.AppendField(b, deadline.HeaderUpstream, millis)
+// is not gRPC: of the header's fields those that it writes have been left out.
+func (x *exchange) appendDeadline(b []byte, leftOut bool) []byte {
+	left := x.permit.Remaining()
+	b = appendMillis(b, deadline.HeaderExpected, left)
+	if !leftOut {
+		return b
 	}
-	if _, ok := h[deadline.HeaderGRPC]; ok && callerNamed {
+	if _, ok := x.in.Header[deadline.HeaderUpstream]; ok {
+		b = appendMillis(b, deadline.HeaderUpstream, left)
+	}
+	if _, ok := x.in.Header[deadline.HeaderGRPC]; ok && x.named {
 		b = wire.AppendField(b, deadline.HeaderGRPC, deadline.GRPC(left))
 	}
 	return b
+}
+
+func appendMillis(b []byte, name string, left time.Duration) []byte {
+	b = append(append(b, name...), ':', ' ')
+	return append(deadline.AppendMillis(b, left), '\r', '\n')
 }

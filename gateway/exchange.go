@@ -77,6 +77,7 @@ type exchange struct {
 	upload *upload
 
 	body    *flow // nil until an answer flows
+	whole   bool  // all of it had come with its header
 	flowing flow
 	cap     *time.Timer // set when the handler leaves
 
@@ -84,7 +85,7 @@ type exchange struct {
 	mine    bool // to finish the permit
 	outcome reason.Reason
 
-	note note          // for the recording
+	note *note         // for the recording; nil: there is none
 	told reason.Reason // what the caller was told while the call went on
 }
 
@@ -405,7 +406,11 @@ func (x *exchange) complete() {
 	if x.mine {
 		x.mine = false
 		x.give()
-		x.permit.FinishAt(0, boundary.Outcome{Reason: x.outcome})
+		at := unit.Instant(0)
+		if x.whole {
+			at = x.heard
+		}
+		x.permit.FinishAt(at, boundary.Outcome{Reason: x.outcome})
 		x.record(x.outcome)
 	}
 }

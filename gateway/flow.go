@@ -47,9 +47,10 @@ func (x *exchange) begin(src io.ReadCloser, switched bool) {
 	f := &x.flowing
 	f.x, f.src, f.began, f.switched = x, src, now, switched
 	x.body = f
-	if switched {
+	switch x.whole = x.hold.whole(); {
+	case switched:
 		f.watch()
-	} else {
+	case !x.whole: // else nobody is waited for but the caller, by its connection
 		x.gateway.flows.add(f)
 	}
 }
@@ -128,7 +129,9 @@ func (f *flow) Close() error {
 		return nil
 	}
 	f.closed = true
-	f.x.gateway.flows.remove(f)
+	if !f.x.whole {
+		f.x.gateway.flows.remove(f)
+	}
 	if f.idle != nil {
 		f.idle.Stop()
 	}

@@ -56,10 +56,12 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	ask.At = c.gate.Now()
 	ctx := r.Context()
 	var hangup *hangup
-	if conn := connOf(r); conn != nil && unread(r) {
-		hangup = newHangup(ctx, g.hangups, conn)
-		defer hangup.stop()
-		ctx = hangup
+	if unread(r) {
+		if conn := connOf(r); conn != nil {
+			hangup = newHangup(ctx, g.hangups, conn)
+			defer hangup.stop()
+			ctx = hangup
+		}
 	}
 	permit, refused := c.gate.Enter(ctx, ask)
 	if refused.Reason != reason.None {

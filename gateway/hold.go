@@ -16,17 +16,10 @@ type hold struct {
 	fired bool // and that was interrupted
 }
 
-// take begins to hold a connection, whose answer is not waited for yet.
+// take begins to hold a connection, and lets interrupt have an effect.
 func (h *hold) take(c *wire.Conn) {
 	h.mu.Lock()
-	h.conn = c
-	h.mu.Unlock()
-}
-
-// arm lets interrupt have an effect.
-func (h *hold) arm() {
-	h.mu.Lock()
-	h.armed = true
+	h.conn, h.armed = c, true
 	h.mu.Unlock()
 }
 
@@ -71,6 +64,9 @@ func (h *hold) Close() error {
 	}
 	return nil
 }
+
+// whole reports whether all that there is to read has come. It is for the holder.
+func (h *hold) whole() bool { return h.conn != nil && h.conn.Whole() }
 
 // Read implements io.Reader, for the flow that the answer's body is.
 func (h *hold) Read(p []byte) (int, error) { return h.conn.Read(p) }

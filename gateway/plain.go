@@ -86,23 +86,32 @@ func (x *exchange) callPlain(body []byte) (wire.Answer, error) {
 	if err == wire.ErrInterrupted && x.timedOut.Load() {
 		x.judge(spread.Late)
 	}
-	x.judgeCall(a.Status, err)
-	switch {
-	case err == wire.ErrInterrupted:
-		return a, x.interrupted()
-	case err != nil:
-		x.hold.cut()
-		if refused := x.late.Load(); refused != nil {
-			return a, &refusedError{*refused}
-		}
-		return a, err
-	case !x.permit.Answered(): // its deadline passed at the same moment, and is on the account
-		bell := make(chan struct{}, 1)
-		x.listen(&bell)
-		<-bell
-		return a, x.leavePlain(*x.late.Load(), &a)
+	if err == nil {
+		return a, x.answeredPlain(&a)
 	}
-	return a, nil
+	x.judgeCall(0, err)
+	if err == wire.ErrInterrupted {
+		return a, x.interrupted()
+	}
+	x.hold.cut()
+	if refused := x.late.Load(); refused != nil {
+		return a, &refusedError{*refused}
+	}
+	return a, err
+}
+
+// answeredPlain takes an answer for the caller.
+func (x *exchange) answeredPlain(a *wire.Answer) error {
+	at, inTime := x.permit.AnsweredAt()
+	x.heard = at
+	x.judgeCall(a.Status, nil)
+	if inTime {
+		return nil
+	}
+	bell := make(chan struct{}, 1) // its deadline passed at the same moment, and is on the account
+	x.listen(&bell)
+	<-bell
+	return x.leavePlain(*x.late.Load(), a)
 }
 
 // afterFunc is context.AfterFunc, without what that makes for a context that can
@@ -167,7 +176,6 @@ func (x *exchange) connect(anew bool) (*wire.Conn, error) {
 // ask sends the request and returns the header of its answer. Informational
 // answers are passed on as they come.
 func (x *exchange) ask(conn *wire.Conn, body []byte) (wire.Answer, error) {
-	x.hold.arm()
 	if x.late.Load() != nil || x.timedOut.Load() || x.in.Context().Err() != nil {
 		x.hold.interrupt() // it came before there was anything to interrupt
 	}

@@ -117,7 +117,7 @@ func (x *exchange) head(a wire.Answer) {
 		wire.Field{Name: httpgate.HeaderRung, Value: x.rung()[0]},
 		wire.Field{Name: httpgate.HeaderReason, Value: x.said(a.Status)[0]})
 	if !signed {
-		kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: x.in.Header.Get(httpgate.HeaderRequestID)})
+		kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: headerValue(x.in, httpgate.HeaderRequestID)})
 	}
 	if x.in.Header["Origin"] != nil {
 		x.gateway.expose(x.w.Header(), x.in)

@@ -18,9 +18,16 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 	b = append(b, " HTTP/1.1\r\n"...)
 	b = wire.AppendField(b, "Host", cmp.Or(in.Host, x.copy.Load().Base().Host)) // HTTP/1.0 need not name one
 	connection := in.Header["Connection"]
+	sized, named := false, false          // there is a Content-Length, or a deadline
 	for name, values := range in.Header { // order does not matter: it is that of lines of different names
-		if wire.HopByHop(name) || ofForwarding(name) || name == "Content-Length" || x.class.passDeadline && deadline.Written(name) ||
-			connection != nil && wire.Named(connection, name) {
+		switch {
+		case name == "Content-Length":
+			sized = true
+			continue
+		case x.class.passDeadline && deadline.Written(name):
+			named = true
+			continue
+		case wire.HopByHop(name) || ofForwarding(name) || connection != nil && wire.Named(connection, name):
 			continue
 		}
 		for _, v := range values {
@@ -28,7 +35,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 		}
 	}
 	if x.class.passDeadline {
-		b = appendDeadline(b, in.Header, x.permit.Remaining(), x.named)
+		b = x.appendDeadline(b, named)
 	}
 	if client, _, err := net.SplitHostPort(in.RemoteAddr); err == nil {
 		b = wire.AppendField(b, "X-Forwarded-For", client)
@@ -39,7 +46,7 @@ func (x *exchange) appendRequest(b []byte, body []byte) []byte {
 		proto = "https"
 	}
 	b = wire.AppendField(b, "X-Forwarded-Proto", proto)
-	if len(body) > 0 || in.Header["Content-Length"] != nil || sendsBody(in.Method) {
+	if len(body) > 0 || sized || sendsBody(in.Method) {
 		b = append(b, "Content-Length: "...)
 		b = strconv.AppendInt(b, int64(len(body)), 10)
 		b = append(b, '\r', '\n')

@@ -19,7 +19,7 @@ import (
 type note struct {
 	request record.Request // all but arrival, service and outcome
 	offered unit.Instant
-	granted unit.Instant // 0: nothing is recorded
+	granted unit.Instant
 }
 
 // startRecording begins the recording that the configuration asks for. One that
@@ -102,17 +102,17 @@ func (g *Gateway) recordRefused(c *class, ask *gate.Request, why reason.Reason) 
 const refusedAtOnce = time.Millisecond
 
 // note takes down what is recorded of a request that may run.
-func (g *Gateway) note(c *class, ask *gate.Request, granted unit.Instant) note {
+func (g *Gateway) note(c *class, ask *gate.Request, granted unit.Instant) *note {
 	if g.recorder == nil {
-		return note{}
+		return nil
 	}
-	return note{g.noted(c, ask), ask.At, max(granted, 1)}
+	return &note{g.noted(c, ask), ask.At, granted}
 }
 
 // record records a request whose slot is free again.
 func (x *exchange) record(why reason.Reason) {
-	n := &x.note
-	if n.granted == 0 {
+	n := x.note
+	if n == nil {
 		return
 	}
 	rec, now := x.gateway.recorder, x.class.gate.Now()

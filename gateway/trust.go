@@ -122,8 +122,11 @@ func (w *caller) secure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true
 	}
+	if w == nil || !w.origin.Proxied {
+		return false
+	}
 	said := r.Header["X-Forwarded-Proto"]
-	return w != nil && w.origin.Proxied && len(said) == 1 && strings.EqualFold(said[0], "https")
+	return len(said) == 1 && strings.EqualFold(said[0], "https")
 }
 
 // mayUse reports whether the caller may use the class that its request fits.

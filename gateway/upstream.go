@@ -143,7 +143,10 @@ func (x *exchange) another(err error) bool {
 // the first word counts.
 func (x *exchange) judge(o spread.Outcome) {
 	if !x.judged {
-		x.judged, x.heard = true, x.class.gate.Now()
+		x.judged = true
+		if x.heard == 0 {
+			x.heard = x.class.gate.Now()
+		}
 		x.copy.Load().Judge(o, x.heard.Sub(x.granted))
 	}
 }

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"math"
-	"sort"
 	"sync/atomic"
 	"time"
 
@@ -73,7 +72,12 @@ func nativeIndex(d time.Duration) int {
 	if d == 0 || exp <= expLeast {
 		return -1
 	}
-	i := sort.SearchFloat64s(fractions[:], frac) + (exp-1-expLeast)*perDouble
+	i := (exp - 1 - expLeast) * perDouble
+	for _, bound := range fractions {
+		if bound < frac {
+			i++
+		}
+	}
 	return min(max(i, 0), nativeSize) - 1
 }
 

@@ -33,8 +33,11 @@ func Written(name string) bool {
 }
 
 // Millis renders what is left as Envoy's headers have it.
-func Millis(left time.Duration) string {
-	return strconv.FormatInt(max(left, time.Millisecond).Milliseconds(), 10)
+func Millis(left time.Duration) string { return string(AppendMillis(nil, left)) }
+
+// AppendMillis appends what Millis renders.
+func AppendMillis(b []byte, left time.Duration) []byte {
+	return strconv.AppendInt(b, max(left, time.Millisecond).Milliseconds(), 10)
 }
 
 // GRPC renders what is left, at least a millisecond, as a grpc-timeout: in the finest

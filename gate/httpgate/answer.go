@@ -165,8 +165,8 @@ const requestIDMax = 128
 // RequestID returns the caller's X-Request-Id if it is one, printable ASCII without
 // spaces and at most 128 bytes of it, else a new one that nobody can guess.
 func RequestID(r *http.Request) string {
-	if id := r.Header.Get(HeaderRequestID); id != "" && len(id) <= requestIDMax && printable(id) {
-		return id
+	if ids := r.Header[HeaderRequestID]; len(ids) > 0 && ids[0] != "" && len(ids[0]) <= requestIDMax && printable(ids[0]) {
+		return ids[0]
 	}
 	return strconv.FormatUint(rand.Uint64()|1<<63, 36)
 }

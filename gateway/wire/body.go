@@ -79,6 +79,12 @@ func (c *Conn) Next() ([]byte, error) {
 // has ended.
 func (c *Conn) Ready() bool { return c.ended || c.br.Buffered() > 0 }
 
+// Whole reports whether nothing of the body need be waited for: all of it has come, or
+// there is none.
+func (c *Conn) Whole() bool {
+	return c.ended || !c.Chunked() && c.left >= 0 && int64(c.br.Buffered()) >= c.left
+}
+
 // Chunked reports whether the body has to be read with Read.
 func (c *Conn) Chunked() bool { return c.chunks != nil || c.body != nil }
 

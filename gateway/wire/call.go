@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,10 @@ const (
 	answerRead = 16 << 10 // read at a time
 	answerHead = 1 << 20  // its header, if it is no plain one
 )
+
+// fieldsAdded is how many fields may be appended to an answer's without making room
+// for all of them anew.
+const fieldsAdded = 4
 
 // Conn is a connection to an upstream, which carries one call at a time: Send,
 // Await until the answer's header has come, Answer, Read until io.EOF, Close. It
@@ -190,6 +195,7 @@ func (c *Conn) Answer(method string) (Answer, error) {
 	if !ok {
 		return c.awkward(method)
 	}
+	fields = slices.Grow(fields, fieldsAdded)
 	c.br.Discard(c.head)
 	c.head, c.fields = 0, fields
 	a := Answer{Status: status, Fields: fields}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // caller is the context of one request: it ends when the caller hangs up, or when
@@ -11,17 +12,19 @@ import (
 type caller struct {
 	context.Context // the connection's, for its values
 
-	mu    sync.Mutex
-	err   error
+	ended atomic.Bool
+
+	mu    sync.Mutex // of all but reading ended
 	done  chan struct{}
 	after []*func() // mostly one
 }
 
 // Err implements context.Context.
 func (c *caller) Err() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.err
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return nil
 }
 
 // Done implements context.Context.
@@ -30,7 +33,7 @@ func (c *caller) Done() <-chan struct{} {
 	defer c.mu.Unlock()
 	if c.done == nil {
 		c.done = make(chan struct{})
-		if c.err != nil {
+		if c.ended.Load() {
 			close(c.done)
 		}
 	}
@@ -42,7 +45,7 @@ func (c *caller) Done() <-chan struct{} {
 func (c *caller) AfterFunc(f func()) (stop func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
+	if c.ended.Load() {
 		go f()
 		return func() bool { return false }
 	}
@@ -63,10 +66,9 @@ func (c *caller) AfterFunc(f func()) (stop func() bool) {
 func (c *caller) cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
+	if c.ended.Swap(true) {
 		return
 	}
-	c.err = context.Canceled
 	if c.done != nil {
 		close(c.done)
 	}
