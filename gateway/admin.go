@@ -46,6 +46,7 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
 //	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
 //	GET /explain      why requests were not answered in full: ?id=, or ?tenant=&class=&reason=&since=&limit=
+//	POST /feedback    what is said of an answer: {"id": ..., "score": 0..1} or "accepted"
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //	POST /override    limits of a class, for a time: ?class=NAME&slots=20&for=10m&why=TEXT
 //	GET /overrides    which are in force, and who did what and why
@@ -64,6 +65,7 @@ func (g *Gateway) Admin() http.Handler {
 	mux.HandleFunc("GET /debug/pools", g.pools)
 	mux.HandleFunc("GET /debug/upstreams", g.upstreams)
 	mux.HandleFunc("GET /explain", g.explain)
+	mux.HandleFunc("POST /feedback", g.feedback)
 	g.operations(mux)
 	if g.opts.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)

@@ -53,7 +53,7 @@ func (g *Gateway) refuseBelow(w http.ResponseWriter, r *http.Request, d *descent
 	switch found {
 	case rungs.Answer:
 		g.account(r, d.class, refused)
-		g.give(w, r, d.class, &s, d.Step.Rung, 0)
+		g.give(w, r, d.class, &s, d.Step.Rung, 0, d.request.Gap)
 	case rungs.Elsewhere:
 		g.descend(w, r, d)
 	}
@@ -68,7 +68,7 @@ func (g *Gateway) descend(w http.ResponseWriter, r *http.Request, d *descent) {
 		switch found {
 		case rungs.Answer:
 			g.account(r, d.class, d.refused)
-			g.give(w, r, d.class, &s, d.Step.Rung, d.status)
+			g.give(w, r, d.class, &s, d.Step.Rung, d.status, d.request.Gap)
 			return
 		case rungs.Nothing:
 			if d.several {
@@ -140,7 +140,7 @@ func (x *exchange) below(refused gate.Refusal) bool {
 	switch found {
 	case rungs.Answer:
 		x.gateway.account(x.in, x.class, refused)
-		x.gateway.give(x.w, x.in, x.class, &s, way.Step.Rung, 0)
+		x.gateway.give(x.w, x.in, x.class, &s, way.Step.Rung, 0, x.gap)
 	case rungs.Elsewhere:
 		x.goOn(way, refused, 0)
 	}
@@ -176,7 +176,8 @@ func (missedError) Error() string { return "a stand-in is an error" }
 
 // said takes in that the way's step has answered, and returns the reason that its
 // answer bears.
-func (d *descent) said() []string {
+func (d *descent) said(g *Gateway, r *http.Request) []string {
+	g.answeredBy(r, d.class, d.Step.Rung, d.request.Gap, d.Step.Reason)
 	d.class.ladder.seen[d.Step.Rung].Answered(d.Step.Reason)
 	return []string{d.Step.Reason.String()}
 }

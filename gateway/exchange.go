@@ -16,6 +16,7 @@ import (
 	"github.com/spillway-dev/spillway/gateway/rungs"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -47,6 +48,7 @@ type exchange struct {
 	named   bool // the caller named a deadline
 	secure  bool // it speaks TLS, to us or to a proxy that is trusted
 
+	gap       shed.Gap    // of what is below the primary
 	partition string      // whose answers are its own, where the class keeps any
 	keep      *rungs.Copy // of the answer, while it passes; nil: it is not kept
 	bucket    string      // in which its gap is learned
@@ -304,10 +306,12 @@ func (x *exchange) said(status int) []string {
 	x.outcome = outcomeOf(status)
 	switch {
 	case x.step != nil:
-		return x.step.said()
+		return x.step.said(x.gateway, x.in)
 	case x.outcome == reason.Failed:
 		x.class.seen.Passed.Add(1)
 		return reasonFailed
+	case x.class.ladder != nil:
+		x.gateway.answeredBy(x.in, x.class, -1, x.gap, reason.Served)
 	}
 	return reasonServed
 }

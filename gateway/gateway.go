@@ -20,6 +20,7 @@ import (
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/observe/decisions"
+	"github.com/spillway-dev/spillway/observe/quality"
 	"github.com/spillway-dev/spillway/workload/record"
 )
 
@@ -70,6 +71,7 @@ type Gateway struct {
 	recorder  *record.Recorder           // nil: nothing is recorded
 	seen      *observe.Metrics
 	decisions *decisions.Log
+	quality   *quality.Book
 	log       *journal
 	quiet     *log.Logger // what net/http says by itself, at debug
 	readiness *readiness
@@ -120,6 +122,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		opts:      opts,
 		seen:      observe.New(observe.Options{Version: opts.Version, Registry: opts.Registry}),
 		decisions: new(decisions.Log),
+		quality:   quality.NewBook(),
 		log:       newJournal(opts.Logger),
 		quiet:     slog.NewLogLogger(opts.Logger.Handler(), slog.LevelDebug),
 		idle:      opts.StreamIdle,
@@ -132,6 +135,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g.seen.Copies = g.copyMetrics
 	g.seen.Calls = g.callMetrics
 	g.seen.Gaps = g.gapMetrics
+	g.seen.Quality = g.qualityMetrics
 	g.seen.Overrides = g.remaining
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {

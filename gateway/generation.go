@@ -217,7 +217,7 @@ func (g *Gateway) adopt(p *plan) error {
 			if !c.asked {
 				c.recorded = g.recorder.Class(c.name)
 			}
-			c.ladder.begin(c)
+			c.ladder.begin(c, g.judged(c))
 			c.learning.begin()
 			if err := c.calls.begin(); err != nil {
 				return err

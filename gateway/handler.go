@@ -98,7 +98,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		permit: permit, overdue: due,
 		offered: ask.At, granted: granted, named: named.Left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
-		secure: who.secure(r), partition: partition, bucket: bucket,
+		secure: who.secure(r), partition: partition, bucket: bucket, gap: ask.Gap,
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

@@ -8,6 +8,7 @@ import (
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate/standin/onfile"
 	"github.com/spillway-dev/spillway/gateway/rungs"
+	"github.com/spillway-dev/spillway/observe/quality"
 )
 
 // keptFile is the file of one class's earlier answers, open as long as that class
@@ -92,10 +93,11 @@ func (k *keptFile) close() {
 }
 
 // begin puts a class's cheaper answers into use.
-func (l *ladder) begin(c *class) {
+func (l *ladder) begin(c *class, judged []*quality.Rung) {
 	if l == nil {
 		return
 	}
+	l.quality = judged
 	for i := range l.Len() {
 		l.seen = append(l.seen, c.seen.Rungs.Rung(l.Name(i)))
 	}

@@ -11,7 +11,9 @@ import (
 	"github.com/spillway-dev/spillway/gateway/rungs"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/observe/quality"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 )
 
 // ladder is a class's cheaper answers: what a request is told that is not served by
@@ -22,6 +24,7 @@ type ladder struct {
 	cache     *rungs.Cache     // its rung of earlier answers; nil: it has none
 	earlier   config.CacheRung // as that is configured
 	kept      *keptFile        // where that is kept over a restart; nil: nowhere
+	quality   []*quality.Rung  // the primary's first
 	seen      []*observe.Rung  // by rung
 	asks      []*class         // by rung: as which pool another upstream is asked; nil: it is in memory
 	elsewhere bool             // any of them is one
@@ -86,8 +89,9 @@ func (l *ladder) ask(r *http.Request, partition string, secure bool) *rungs.Ask 
 }
 
 // give writes a stand-in. Who may read an earlier answer is what that says itself.
-func (g *Gateway) give(w http.ResponseWriter, r *http.Request, c *class, s *rungs.Standin, rung, upstream int) {
+func (g *Gateway) give(w http.ResponseWriter, r *http.Request, c *class, s *rungs.Standin, rung, upstream int, gap shed.Gap) {
 	c.ladder.seen[rung].Answered(s.Reason)
+	g.answeredBy(r, c, rung, gap, s.Reason)
 	write := func() { s.Write(w, r, upstream) }
 	if s.Fixed() {
 		g.decline(w, r, write)
@@ -155,7 +159,7 @@ func (x *exchange) replace(e *replacedError) {
 		return
 	}
 	x.gateway.account(x.in, x.class, refused)
-	x.gateway.give(x.w, x.in, x.class, &e.Standin, e.way.Step.Rung, e.status)
+	x.gateway.give(x.w, x.in, x.class, &e.Standin, e.way.Step.Rung, e.status, x.gap)
 }
 
 // discardRest ends the exchange of an answer that is an error, whose rest nobody wants.

@@ -35,6 +35,7 @@ type poolState struct {
 	Override    *Override        `json:"override,omitempty"` // limits that an operator has put in the place of the file's
 	Calls       callState        `json:"calls"`
 	Gap         gapState         `json:"gap"` // that is learned; {} where none is
+	Quality     []qualityState   `json:"quality"` // what is said of answers, by rung
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
 	Mode        string           `json:"mode"`
@@ -101,6 +102,7 @@ func (g *Gateway) pools(w http.ResponseWriter, r *http.Request) {
 			p := g.withOperation(stateOf(r.name, &s, r.gate.Items(k, items)), &s)
 			p.Calls = g.callsOf(r.name, s.Name)
 			p.Gap = g.gapOf(r.name, s.Name)
+			p.Quality = g.qualityOf(s.Name)
 			all = append(all, p)
 		}
 	}
@@ -181,6 +183,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
 	p.Calls.write(w)
 	p.Gap.write(w)
+	writeQuality(w, p.Quality)
 	fmt.Fprintf(w, "  offered   %d%s\n", p.Offered, counts(p.Answered))
 	p.writeShadow(w)
 	if len(p.Requests) > 0 {

@@ -42,6 +42,8 @@ type Metrics struct {
 	Calls func() []Call
 	// Gaps returns what classes have learned of their gap; nil: none learns.
 	Gaps func() []Gap
+	// Quality returns what is said of the answers of classes with a ladder; nil: nothing.
+	Quality func() []Quality
 	// Overrides returns the classes whose limits are overridden; nil: none are.
 	Overrides func() []Overridden
 	// Draining is shown as spillway_draining.
@@ -165,6 +167,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Gaps != nil {
 		s.gaps(m.Gaps())
+	}
+	if m.Quality != nil {
+		s.quality(m.Quality())
 	}
 	if m.Overrides != nil {
 		s.overrides(m.Overrides())

@@ -66,6 +66,7 @@ var (
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,
 		&expressionErrors, &gapOutside, &gapSamples, &gapBuckets, &gapLearned,
+		&feedbackAnswers, &feedbackJudged, &feedbackScore,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
 	}
 )
