@@ -21,18 +21,15 @@ func (m *Machine) take(c *class) {
 		m.accrue()
 	}
 	m.used++
-	c.turned = false
 }
 
 func (m *Machine) give(c *class) {
 	if m.short > 0 {
-		m.accrue()
+		m.giveShort(c)
+		return
 	}
 	c.Give()
 	m.used--
-	if c.short {
-		m.weigh(c)
-	}
 }
 
 // start turns an item that has been given a slot into a running one.

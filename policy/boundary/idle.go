@@ -11,7 +11,7 @@ import (
 
 // Idle while refusing is what keeping slots apart costs. A class is short when it
 // holds all the slots that it may, borrowed ones included, and somebody of it waits
-// or is blocked, or was refused for want of a slot since it last started anybody.
+// or is blocked, or was refused for want of a slot since it last had one free.
 // Every slot of its resource that is idle meanwhile is one that it may not use, and
 // how long it is so adds up: in slots times time. A class that does not hold all
 // that it may is not short, whatever it refuses.
@@ -21,7 +21,7 @@ import (
 
 // shortage is what is kept of it for a class.
 type shortage struct {
-	turned    bool // it has refused for want of a slot since it last started anybody
+	turned    bool // it has refused for want of a slot since it last had one free
 	short     bool
 	shortFrom uint64 // Machine.idled when it last became short
 	idled     uint64 // idle slots x ns while it was, up to then
@@ -33,8 +33,10 @@ func (m *Machine) wanted(c *class, why reason.Reason) {
 	case reason.Draining, reason.Expired, reason.Operator:
 		return // however many slots it had
 	}
-	c.turned = true
-	m.weigh(c)
+	if c.Used() >= c.Most() {
+		c.turned = true
+		m.weigh(c)
+	}
 }
 
 // lacks reports whether somebody of the class wants a slot, and it may have no more.
@@ -56,9 +58,18 @@ func (m *Machine) weigh(c *class) {
 	default:
 		m.accrue()
 		m.short--
+		c.turned = false
 		c.idled += m.idled - c.shortFrom
 	}
 	c.short = short
+}
+
+// giveShort is give while some class is short.
+func (m *Machine) giveShort(c *class) {
+	m.accrue()
+	c.Give()
+	m.used--
+	m.weigh(c)
 }
 
 // weighAll does it for every class, after their slots have changed.

@@ -24,6 +24,7 @@ type Machine struct {
 	limit   int           // what it says, or what is guaranteed
 	used    int           // slots held, over all classes
 	waiting int           // in rooms, over all classes
+	short   int           // how many classes are short of slots; see idle.go
 
 	now      unit.Instant // the latest instant seen
 	changes  uint64       // counts what another verdict may come of; see standing.go
@@ -42,8 +43,7 @@ type Machine struct {
 	strict bool
 	bugs   int64
 
-	short   int          // how many classes are short of slots; see idle.go
-	idled   uint64       // idle slots x ns while any was
+	idled   uint64       // idle slots x ns while any class was short
 	idledTo unit.Instant // up to when
 }
 
