@@ -30,7 +30,7 @@ request; lab verify recomputes every figure and verdict from those alone.`,
 			return usage(fmt.Errorf("name a lab: fair, fallback, limits, pool, retries or strip; see: %s --help", c.CommandPath()))
 		},
 	}
-	c.AddCommand(newLabFair(), newLabPool(), newLabFallback(), newLabRetries(), newLabVerify())
+	c.AddCommand(newLabFair(), newLabPool(), newLabFallback(), newLabRetries(), newLabStrip(), newLabLimits(), newLabVerify())
 	for _, later := range []struct{ name, what, needs string }{
 		{"serve", "The labs as pages", "the pages"},
 		{"export", "The labs' pages in one file", "the pages"},

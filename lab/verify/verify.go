@@ -104,10 +104,8 @@ func Dir(dir string) (*Outcome, error) {
 	}
 	c.flat(raw)
 	c.verdicts()
-	if plan.Lab == "fallback" {
-		if err := c.fallbackWhole(dir, raw); err != nil {
-			return nil, fmt.Errorf("verify: %w", err)
-		}
+	if err := c.whole(dir, raw); err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
 	}
 	return c.out, nil
 }
@@ -117,6 +115,8 @@ func (c *checker) whole(dir string, raw []byte) error {
 	switch c.plan.Lab {
 	case "fallback":
 		return c.fallbackWhole(dir, raw)
+	case "limits":
+		return c.limitsWhole(raw)
 	case "strip":
 		return c.stripWhole(raw)
 	}
@@ -164,6 +164,8 @@ func (c *checker) arm(dir, name string, settings json.RawMessage) error {
 		found, err = c.fallbackFigures(dir, name, settings, file.rows)
 	case "pool":
 		found, err = poolFigures(settings, c.plan.Seed, file.rows)
+	case "limits":
+		found, err = limitsFigures(settings, file.rows)
 	case "retries":
 		found, err = retriesFigures(settings, file.rows)
 	case "strip":

@@ -71,7 +71,7 @@ const (
 	above     = 0.02 // of the capacity that was seen: what is held beyond it, or half of all errors would waste some
 	growth    = 0.02 // of the limit a window, where it does not bind
 	gain      = 0.25 // of the way to the latest window
-	tolerance = 0.3  // above the baseline latency is looked into
+	tolerance = 0.15 // above the baseline latency is looked into
 	lower     = 0.2  // below it it is out of date
 	near      = 0.15 // of the baseline: what is further off is another baseline
 	news      = 0.05 // of the baseline: what was adopted is to be looked at again soon
@@ -84,9 +84,11 @@ const (
 	upTurns    = 50   // from one look higher to the next
 	downTurns  = 150  // from one look lower to the next
 	doubtTurns = 40   // to the next look lower at the soonest, for latency alone
-	soonTurns  = 10   // to the next look where a baseline is fresh
+	soonTurns  = 10.0 // to the next look where a baseline is fresh
 	// sure: a look's step is so many standard errors of the two means it compares.
 	sure = 4.4
+	// surely: what differs by so many standard errors is not chance.
+	surely = 3.0
 	// A window of a steady limit has a standard error of a twenty-fifth, if that
 	// does not take too long.
 	steadyError = 0.04
@@ -216,7 +218,11 @@ func (k *knee) begin(now unit.Instant, moved bool) {
 	k.clear()
 	if moved {
 		k.changed = now
-		k.settled = now.Add(time.Duration(min(float64(2*k.turn), math.MaxInt64/4)))
+		turns := 2.0
+		if k.doing == rising && k.step >= footMost { // what is looked for is not small
+			turns = 1
+		}
+		k.settled = now.Add(time.Duration(min(float64(turns*k.turn), math.MaxInt64/4)))
 	}
 }
 
@@ -234,18 +240,19 @@ func (k *knee) giveUp(now unit.Instant) {
 	if k.doing == looking || k.doing == cutting {
 		k.set(max(k.level, k.base))
 	}
-	k.rest(now)
+	k.rest(now, upTurns)
 	k.begin(now, false)
 }
 
 // binds reports whether the limit is in use.
 func (k *knee) binds() bool { return k.w.inFlight() >= full*math.Floor(k.level) }
 
-// rest goes back to following, and sets the next instants at which to look.
-func (k *knee) rest(now unit.Instant) {
+// rest goes back to following; a look higher that is due in more turns than so many
+// is not that far away any more.
+func (k *knee) rest(now unit.Instant, turns float64) {
 	k.doing = steady
 	k.smooth, k.base = 0, 0
-	k.nextUp = k.in(now, upTurns)
+	k.nextUp = min(k.nextUp, k.in(now, turns))
 }
 
 // learn moves the baselines to what a window measured in which nobody stood in a
@@ -262,7 +269,7 @@ func (k *knee) learn(seen float64) {
 // off reports whether latency differs from the baseline by more than a part of it,
 // and by more than chance does.
 func (k *knee) off(seen, part float64) bool {
-	return math.Abs(seen-1) > max(part, 3*k.unsure)
+	return math.Abs(seen-1) > max(part, float64(surely*k.unsure))
 }
 
 // in returns the instant in so many turns, moved by up to a quarter.

@@ -25,7 +25,7 @@ func (k *knee) follow(now unit.Instant, seen float64) {
 		k.learn(seen)
 		k.smooth, seen, k.nextDown = 0, 1, k.in(now, soonTurns)
 	}
-	if k.smooth == 0 || math.Abs(seen-k.smooth) > max(3*k.unsure, news) {
+	if k.smooth == 0 || math.Abs(seen-k.smooth) > max(float64(surely*k.unsure), news) {
 		k.smooth = seen // from here on: a look begins from what stands still
 		return
 	}
@@ -69,11 +69,12 @@ func (k *knee) rise(latency float64) {
 
 // risen judges a limit that was raised.
 func (k *knee) risen(now unit.Instant, seen float64) {
+	k.nextUp = k.in(now, upTurns)
 	if !k.binds() {
 		if k.base > 0 && k.w.inFlight() < k.base {
 			k.set(k.base) // nobody wanted more
 		}
-		k.rest(now)
+		k.rest(now, upTurns)
 		return
 	}
 	latency := seen
@@ -87,25 +88,28 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 		k.wait(seen)
 		return
 	case k.base > 0:
-		factor, times := k.w.inFlight()/k.baseRunning, seen/k.baseLatency
+		factor, times := k.w.inFlight()/k.baseRunning, seen/max(k.baseLatency, 1)
 		height := k.w.inFlight() / k.foot
 		if seen < 1 && k.off(seen, lower) { // quicker under more: the baseline is of another time
 			k.learn(seen)
 			k.set(k.base)
-			k.rest(now)
+			k.rest(now, upTurns)
 			k.nextDown = k.in(now, soonTurns)
 			return
 		}
-		if times > float64(factor*(1+max(tolerance, 3*k.unsure))) { // slower than a queue: something else has happened
+		if times > float64(factor*(1+max(tolerance, float64(surely*k.unsure)))) { // slower than a queue: something else has happened
 			k.set(k.base)
-			k.rest(now)
+			k.rest(now, upTurns)
 			k.wait(seen)
 			return
 		}
-		if !stands(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/k.footLatency, height) {
+		if !stands(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/max(k.footLatency, 1), height) {
 			k.set(max(min(float64(k.w.inFlight()/seen*(1+above)), k.level), k.base/2))
-			first := k.proven == 0
-			k.rest(now)
+			first, again := k.proven == 0, float64(upTurns)
+			if k.level < k.proven/2 { // it could do more not long ago
+				again = soonTurns
+			}
+			k.rest(now, again)
 			if first {
 				k.nextDown = now
 			}
@@ -116,7 +120,7 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 	}
 	k.rise(latency)
 	if k.level == k.base {
-		k.rest(now)
+		k.rest(now, upTurns)
 	}
 }
 
@@ -126,7 +130,7 @@ func (k *knee) stood(now unit.Instant, seen float64) {
 	k.waited++
 	switch {
 	case seen < 1 || !k.off(seen, tolerance):
-		k.rest(now)
+		k.rest(now, upTurns)
 	case seen > float64(k.baseLatency*1.15) && k.waited < waits:
 		k.baseLatency = seen
 	default:
@@ -147,16 +151,18 @@ func (k *knee) cut(seen float64) {
 func (k *knee) wasCut(now unit.Instant, seen float64) {
 	factor := k.baseRunning / k.w.inFlight()
 	switch {
-	case factor < 1+stepLeast: // the floor binds, or nobody is there
+	case k.floor && k.Limit() > 1: // where it may not go is no experiment
+		k.rest(now, upTurns)
+	case factor < 1+stepLeast: // nobody is there
 		if k.Limit() == 1 {
 			k.learn(seen) // one alone does not stand in a queue
 		}
-		k.rest(now)
+		k.rest(now, upTurns)
 	case stands(k.baseLatency/seen, factor):
 		k.learn(seen) // calls are no quicker: it is the resource, not a queue
 		k.set(k.base)
-		k.rest(now)
-		k.nextDown, k.nextUp = k.in(now, soonTurns), now
+		k.rest(now, 0)
+		k.nextDown = k.in(now, soonTurns)
 	case seen > 1 && k.off(seen, tolerance):
 		k.cut(seen)
 	default:
@@ -164,7 +170,7 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 			k.learn(seen)
 		}
 		k.proven = k.level
-		k.rest(now)
+		k.rest(now, soonTurns)
 	}
 }
 
@@ -183,10 +189,10 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 	switch {
 	case factor < 1+stepLeast/2:
 		k.set(k.base)
-		k.rest(now)
-	case times < 1-max(near, 3*k.unsure): // slower under less: something else has happened meanwhile
+		k.rest(now, upTurns)
+	case times < 1-max(near, float64(surely*k.unsure)): // slower under less: something else has happened meanwhile
 		k.set(k.base)
-		k.rest(now)
+		k.rest(now, upTurns)
 		k.wait(seen)
 	case stands(times, factor):
 		if k.off(seen, news) {
@@ -195,11 +201,10 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 		k.learn(seen)
 		k.proven, k.lookStep = k.base, 1
 		k.set(k.base)
-		k.rest(now)
-		k.nextUp = now // there may be room above
+		k.rest(now, 0) // there may be room above
 	case k.baseLatency < 1+news && k.lookStep == 1: // against what is known: look again, deeper
 		k.set(k.base)
-		k.rest(now)
+		k.rest(now, upTurns)
 		k.lookStep = min(2*k.step-1, stepMost)
 		k.nextDown = k.in(now, soonTurns)
 	default: // there was a queue; is there still?
@@ -210,7 +215,7 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 			}
 		}
 		k.proven = k.level
-		k.rest(now)
+		k.rest(now, upTurns)
 		k.nextDown = k.in(now, soonTurns)
 	}
 }
