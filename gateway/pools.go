@@ -34,7 +34,8 @@ type poolState struct {
 	Operator    *Operation       `json:"operator,omitempty"` // what it is switched to by hand
 	Override    *Override        `json:"override,omitempty"` // limits that an operator has put in the place of the file's
 	Calls       callState        `json:"calls"`
-	Gap         gapState         `json:"gap"` // that is learned; {} where none is
+	Shed        shedState        `json:"shed"`
+	Gap         gapState         `json:"gap"`     // that is learned; {} where none is
 	Quality     []qualityState   `json:"quality"` // what is said of answers, by rung
 	Offered     int64            `json:"offered"`
 	Answered    map[string]int64 `json:"answered"`
@@ -127,6 +128,7 @@ func stateOf(resource string, s *boundary.ClassState, items []boundary.ItemState
 			AllowedWaitMS: millis(s.AllowedWait), OldestWaitMS: millis(s.OldestWait),
 		},
 		Measured: measuredState{millis(s.Holding), millis(s.ServiceTime), s.ThroughputPerS},
+		Shed:     shedOf(s),
 		Offered:  s.Tally.Offered,
 		Answered: countsOf(&s.Tally),
 		Mode:     modeOf(s),
@@ -182,6 +184,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",
 		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
 	p.Calls.write(w)
+	p.Shed.write(w)
 	p.Gap.write(w)
 	writeQuality(w, p.Quality)
 	fmt.Fprintf(w, "  offered   %d%s\n", p.Offered, counts(p.Answered))

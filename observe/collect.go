@@ -57,6 +57,7 @@ func (s sink) class(resource string, c *boundary.ClassState, seen *Class) {
 		s.add(f.d, f.v, resource, c.Name)
 	}
 	s.add(&bound, float64(c.Bound), resource, c.Name, c.BoundFrom)
+	s.law(resource, c.Name, c.Shed)
 	s.answered(resource, c, seen)
 	s.shadow(resource, c)
 	if seen != nil {

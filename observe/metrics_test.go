@@ -19,6 +19,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/gap"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
 	"github.com/spillway-dev/spillway/policy/tally"
 )
 
@@ -65,6 +66,7 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 		Name: "checkout", Slots: 4, Used: 5, Bound: 8, BoundFrom: "budget",
 		Tally: answers(10, map[reason.Reason]int64{reason.Served: 6, reason.Failed: 2, reason.CallerGone: 1, reason.QueueFull: 1}),
 		Mode:  boundary.Mode{Kind: boundary.Part, Share: 250_000},
+		Shed:  &shed.State{Share: 250_000},
 		Shadow: &boundary.ShadowState{
 			Tally: answers(10, map[reason.Reason]int64{reason.Served: 4, reason.QueueFull: 6}), Used: 4,
 		},

@@ -56,6 +56,7 @@ var (
 	definitions = []*Definition{
 		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &streaming, &abandoned,
 		&slotsUsed, &slotsLimit, &slotsBorrow, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
+		&shedShare, &shedDemand, &shedGap,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
 		&ready, &operatorLeft, &edgeConnections, &edgeRefused, &edgeLimited,

@@ -1,6 +1,13 @@
 package decisions
 
-import "time"
+import (
+	"math"
+	"time"
+
+	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/policy/shed"
+)
 
 // Decision is one decision as it is shown: over the admin listener, as JSON, and
 // by the command. Times are in milliseconds.
@@ -41,6 +48,18 @@ type State struct {
 	TenantWaiting int    `json:"tenant_waiting"`
 	TenantMost    int    `json:"tenant_most"` // 0: only the room bounds it
 	TenantWeight  int64  `json:"tenant_weight"`
+
+	// Shed is what a class that sheds went by, for a request that was.
+	Shed *Shed `json:"shed,omitempty"`
+}
+
+// Shed is what was known of a request that was shed, and of its class.
+type Shed struct {
+	Gap             float64 `json:"gap"`
+	Kept            bool    `json:"kept"` // an answer to the same is there from before
+	Share           float64 `json:"share"`
+	DemandPerS      float64 `json:"demand_per_s"`
+	SustainablePerS float64 `json:"sustainable_per_s"`
 }
 
 // Timing is what time had to do with it.
@@ -64,6 +83,7 @@ type Instead struct {
 	Weight      int64   `json:"tenant_weight,omitempty"`
 	DeadlineMS  float64 `json:"deadline_ms,omitempty"`
 	FirstTry    bool    `json:"first_try,omitempty"`
+	Gap         float64 `json:"gap,omitempty"` // of the request
 }
 
 // millis returns d in milliseconds, to the microsecond, rounded up: a deadline
@@ -76,6 +96,16 @@ func millis(d time.Duration) float64 {
 	return float64(us) / 1e3
 }
 
+// shedOf is what a shed request met; nil for any other.
+func shedOf(x *boundary.Case) *Shed {
+	if x.Reason != reason.ShedForLoad {
+		return nil
+	}
+	return &Shed{partOf(x.Gap), x.Kept, float64(x.Shed.Share) / 1e6, math.Round(x.Shed.DemandPerS), math.Round(x.Shed.SustainablePerS)}
+}
+
+func partOf(g shed.Gap) float64 { return float64(g) / float64(shed.Useless) }
+
 func (e *entry) show() Decision {
 	x, in := &e.decision, &e.decision.Instead
 	d := Decision{
@@ -84,13 +114,13 @@ func (e *entry) show() Decision {
 		Importance: x.Importance, Retry: x.Retry, Bytes: x.Bytes,
 		State: State{
 			x.Used, x.Slots, x.Most, x.AllUsed, x.AllSlots, x.Waiting, x.Blocked, x.Bound, x.BoundFrom.String(),
-			x.RoomBytes, x.RoomBytesMax, x.TenantWaiting, x.TenantMost, x.TenantWeight,
+			x.RoomBytes, x.RoomBytesMax, x.TenantWaiting, x.TenantMost, x.TenantWeight, shedOf(x),
 		},
 		Timing: Timing{
 			millis(x.Left), millis(x.DeadlineMax), millis(x.Predicted), millis(x.Needed),
 			millis(x.Waited), millis(x.Held), millis(x.RetryAfter),
 		},
-		Instead: Instead{in.Slots, in.Bound, in.MemoryLimit, in.TenantQueue, in.Weight, millis(in.Deadline), in.FirstTry},
+		Instead: Instead{in.Slots, in.Bound, in.MemoryLimit, in.TenantQueue, in.Weight, millis(in.Deadline), in.FirstTry, partOf(in.Gap)},
 	}
 	if x.Room != 0 {
 		d.Room = x.Room.String()

@@ -63,18 +63,19 @@ func (d *Decision) what() string {
 
 // rules says for each reason which rule made it.
 var rules = map[string]string{
-	"queue_full":   "all slots were held and the waiting room was full",
-	"queue_bytes":  "all slots were held and what waits retained all the memory it may",
-	"tenant_full":  "as many of its tenant's requests waited as may wait at once",
-	"infeasible":   "what was left of its deadline was less than waiting and serving take",
-	"expired":      "its deadline passed before it was served",
-	"evicted":      "it gave way to another one",
-	"timeout":      "it ran, and there was no answer before its deadline",
-	"dropped":      "what finds no place is thrown away",
-	"draining":     "nothing new is taken in any more",
-	"operator":     "the class was switched by hand",
-	"rate_limited": "its client asked more than its limit allows",
-	"failed":       "the upstream could not be reached or broke off",
+	"shed_for_load": "not all could be served, and it loses least by less",
+	"queue_full":    "all slots were held and the waiting room was full",
+	"queue_bytes":   "all slots were held and what waits retained all the memory it may",
+	"tenant_full":   "as many of its tenant's requests waited as may wait at once",
+	"infeasible":    "what was left of its deadline was less than waiting and serving take",
+	"expired":       "its deadline passed before it was served",
+	"evicted":       "it gave way to another one",
+	"timeout":       "it ran, and there was no answer before its deadline",
+	"dropped":       "what finds no place is thrown away",
+	"draining":      "nothing new is taken in any more",
+	"operator":      "the class was switched by hand",
+	"rate_limited":  "its client asked more than its limit allows",
+	"failed":        "the upstream could not be reached or broke off",
 }
 
 func (d *Decision) rule() string {
@@ -126,6 +127,14 @@ func (d *Decision) tenant() string {
 	return s + fmt.Sprintf(", weight %d", d.State.TenantWeight)
 }
 
+// gap is the request's.
+func (d *Decision) gap() string {
+	if d.State.Shed == nil {
+		return "none"
+	}
+	return strconv.FormatFloat(round3(d.State.Shed.Gap), 'f', -1, 64)
+}
+
 func (d *Decision) timing() string {
 	t := &d.Timing
 	needs := "serving takes an unknown time yet"
@@ -165,6 +174,7 @@ func (d *Decision) instead() (all []string) {
 		about = " or so"
 	}
 	add(in.Slots > 0, "slots: %d, where it has %d", in.Slots, d.State.Slots)
+	add(in.Gap > 0, "a gap of %s, where it has %s", strconv.FormatFloat(round3(in.Gap), 'f', -1, 64), d.gap())
 	add(in.Bound > 0, "a waiting room for %d", in.Bound)
 	add(in.MemoryLimit > 0, "memory.limit: %s", size(in.MemoryLimit))
 	add(in.TenantQueue > 0, "tenant.queue: %d", in.TenantQueue)
