@@ -10,7 +10,8 @@
 //	producers-*  what refused producers do, and what that does to the pool
 //	nested-*     retries at every layer
 //	outward-*    the boundary further out: at the edge, at a door that knows
-//	             latency alone, at a balancer that is told who sheds
+//	             latency alone, at a balancer that is told who sheds, by a
+//	             cheaper answer
 //
 // [Run] plays a list of arms and returns a [Document]. Every arm is a scenario
 // of package sim, save full-block, in which three machines stand in a row
