@@ -32,7 +32,11 @@ func (k *knee) follow(now unit.Instant, seen float64) {
 	k.smooth += float64(gain * (seen - k.smooth))
 	switch {
 	case now >= k.nextDown || k.smooth > 1+max(headroom, k.unsure) && now >= k.doubt:
-		k.lookLower(max(k.look(), k.lookStep))
+		step := max(k.look(), k.lookStep)
+		if k.proven == 0 {
+			step = stepMost // not even the first baseline is known to be at ease
+		}
+		k.lookLower(step)
 	case now >= k.nextUp && k.smooth < 1+max(near, k.unsure):
 		k.step = k.look()
 		k.rise(k.smooth)
@@ -202,7 +206,7 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 		k.proven, k.lookStep = k.base, 1
 		k.set(k.base)
 		k.rest(now, 0) // there may be room above
-	case k.baseLatency < 1+news && k.lookStep == 1: // against what is known: look again, deeper
+	case k.baseLatency < 1+news && k.lookStep == 1 && k.step < footMost: // against what is known: look again, deeper
 		k.set(k.base)
 		k.rest(now, upTurns)
 		k.lookStep = min(2*k.step-1, stepMost)

@@ -27,7 +27,7 @@ func (w *windowed) add(now unit.Instant, s *Sample) bool {
 	switch s.says() {
 	case answered:
 		w.n++
-		w.sum += float64(s.Held)
+		w.sum += float64(max(s.Held, 0))
 		w.most = max(w.most, s.Running)
 	case dropped:
 		w.drops++
