@@ -102,6 +102,8 @@ var meanings = []meaning{
 	{path: "upstreams.*.service", says: "for plan and sim only"},
 	{path: "classes.*.slots", says: narrower, wider: "who waits is started at once"},
 	{path: "classes.*.borrow", says: narrower, wider: "who waits is started at once, where slots are idle"},
+	{path: "classes.*.gap.learned.by", says: "what was learned means nothing any more, and learning begins anew"},
+	{path: "classes.*.gap.learned.compare", says: "what was learned means nothing any more, and learning begins anew"},
 	{path: "classes.*.upstream", says: "what waits and runs stays where it is"},
 	{path: "classes.*.budget", says: tighter, wider: roomier},
 	{path: "classes.*.budget.service", says: tighter, wider: roomier, inverse: true},
