@@ -170,7 +170,7 @@ func (o *Options) further() []Setting {
 	}
 	load := o.Loads[0]
 	for _, depth := range []int{100, 1000, 10_000} {
-		add(fmt.Sprintf("queue-of-%d", depth), fmt.Sprintf("a waiting room for %d; who finds it full takes the list", depth), "queue", load,
+		add(fmt.Sprintf("queue-%d", depth), fmt.Sprintf("a waiting room for %d; who finds it full takes the list", depth), "queue", load,
 			func(s *Setting) { s.Depth = depth })
 	}
 	while := func(what string, s *Setting) string {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
@@ -128,7 +129,7 @@ func inOrder(sentences [][]string, at []int64) {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return int(at[a] - at[b]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(at[a], at[b]) })
 	sorted := make([][]string, len(order))
 	for i, o := range order {
 		sorted[i] = sentences[o]
