@@ -1,7 +1,9 @@
 package gateway_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -107,12 +109,13 @@ func (h *harness) eventually(what string, ok func() bool) {
 
 // Who is answered at its deadline, and whom the upstream failed, can ask too.
 func TestWhyLateAndWhyFailed(t *testing.T) {
+	var lines bytes.Buffer
 	h := start(t, "  all: { slots: 2, deadline: 30ms }\n", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Request-Id") == "fails" {
 			panic(http.ErrAbortHandler)
 		}
 		<-r.Context().Done()
-	})
+	}, func(o *gateway.Options) { o.Logger = slog.New(slog.NewTextHandler(&lines, nil)) })
 	if status, _ := h.ask("late"); status != 504 {
 		t.Errorf("late: %d", status)
 	}
@@ -124,6 +127,12 @@ func TestWhyLateAndWhyFailed(t *testing.T) {
 	}
 	if d := h.explained(url.Values{"id": {"fails"}}); len(d) != 1 || d[0].Reason != "failed" {
 		t.Errorf("fails: %+v", d)
+	}
+	h.stop()
+	for id, line := range map[string]string{"late": "msg=refused class=all reason=timeout request=late ", "fails": "class=all upstream=app request=fails "} {
+		if !strings.Contains(lines.String(), line) {
+			t.Errorf("nobody who reads the log can ask for %s:\n%s", id, lines.String())
+		}
 	}
 }
 

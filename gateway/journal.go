@@ -62,7 +62,7 @@ func (j *journal) refusal(r *http.Request, refused gate.Refusal, kind refusalKin
 	}
 	j.LogAttrs(ctx, level, kind.what(),
 		slog.String("class", refused.Class), slog.String("reason", refused.Reason.String()),
-		slog.Duration("retry_after", refused.RetryAfter),
+		slog.String("request", identify(r)), slog.Duration("retry_after", refused.RetryAfter.Round(time.Millisecond)),
 		slog.String("method", observe.Printable(r.Method, 20)), slog.String("path", observe.Printable(r.URL.Path, pathShown)))
 }
 
@@ -89,7 +89,8 @@ func (j *journal) failed(x *exchange, err error) {
 		return
 	}
 	j.LogAttrs(context.Background(), slog.LevelWarn, "call failed",
-		slog.String("class", x.class.name), slog.String("upstream", x.class.upstream.name), slog.String("error", err.Error()))
+		slog.String("class", x.class.name), slog.String("upstream", x.class.upstream.name),
+		slog.String("request", identify(x.in)), slog.String("error", err.Error()))
 }
 
 // flush logs what was withheld last.

@@ -182,7 +182,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "  waiting   %d of %d (bound from %s), %d blocked, %d bytes, oldest %s ms, allowed wait %s ms\n",
 		p.Room.Waiting, p.Room.Bound, p.Room.BoundFrom, p.Room.Blocked, p.Room.Bytes, number(p.Room.OldestWaitMS), number(p.Room.AllowedWaitMS))
 	fmt.Fprintf(w, "  measured  holding %s ms, service %s ms (almost every call), throughput %s/s\n",
-		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(p.Measured.ThroughputPerS))
+		number(p.Measured.HoldingMS), number(p.Measured.ServiceMS), number(math.Round(p.Measured.ThroughputPerS*10)/10))
 	p.Calls.write(w)
 	p.Shed.write(w)
 	p.Gap.write(w)

@@ -18,6 +18,8 @@ import (
 type Reloaded struct {
 	// Result is applied, unchanged or refused.
 	Result string `json:"result"`
+	// Dry says that it is what would have become of it: nothing was done.
+	Dry bool `json:"dry,omitempty"`
 	// Generation counts the configurations that were in force, this one included.
 	Generation int64  `json:"generation"`
 	Digest     string `json:"digest"`
@@ -103,7 +105,7 @@ func (g *Gateway) replace(cfg *config.Config, by string, apply bool) (*Reloaded,
 	if err != nil {
 		return g.refused(by, apply, err)
 	}
-	r := &Reloaded{Result: observe.ReloadUnchanged, Changes: before.changed(changes), Warnings: cfg.Warnings(),
+	r := &Reloaded{Result: observe.ReloadUnchanged, Dry: !apply, Changes: before.changed(changes), Warnings: cfg.Warnings(),
 		Generation: before.number, Digest: planned.digest}
 	if len(changes) == 0 || !apply {
 		planned.discard()
@@ -128,7 +130,7 @@ func (g *Gateway) replace(cfg *config.Config, by string, apply bool) (*Reloaded,
 // refused notes a reload that changed nothing.
 func (g *Gateway) refused(by string, apply bool, err error) (*Reloaded, error) {
 	now := g.current.Load()
-	r := &Reloaded{Result: observe.ReloadRefused, Generation: now.number, Digest: now.digest, Changes: []Changed{}, Why: oneLine(err)}
+	r := &Reloaded{Result: observe.ReloadRefused, Dry: !apply, Generation: now.number, Digest: now.digest, Changes: []Changed{}, Why: oneLine(err)}
 	errors.As(err, &r.Problems)
 	if apply {
 		g.seen.Reloads.Note(time.Now(), r.Result, r.Digest)
@@ -280,12 +282,20 @@ func reply(w http.ResponseWriter, r *http.Request, status int, doc any, text fun
 	text(w)
 }
 
+// Outcome is Result as a text says it, so that nobody takes a dry run for a reload.
+func (r *Reloaded) Outcome() string {
+	if r.Dry && r.Result != observe.ReloadUnchanged {
+		return "would be " + r.Result
+	}
+	return r.Result
+}
+
 // write renders what was done as text.
 func (r *Reloaded) write(w io.Writer) {
 	if r.Why != "" {
-		fmt.Fprintf(w, "%s: %s\n", r.Result, r.Why)
+		fmt.Fprintf(w, "%s: %s\n", r.Outcome(), r.Why)
 	} else {
-		fmt.Fprintf(w, "%s: generation %d, digest %s, %d changes\n", r.Result, r.Generation, r.Digest, len(r.Changes))
+		fmt.Fprintf(w, "%s: generation %d, digest %s, %d changes\n", r.Outcome(), r.Generation, r.Digest, len(r.Changes))
 	}
 	for _, c := range r.Changes {
 		fmt.Fprintln(w, c)

@@ -41,7 +41,7 @@ it prints what changes from that file to this one, as a reload would.`,
 			if against != "" {
 				return checkAgainst(c, cfg, against)
 			}
-			fmt.Fprintf(c.OutOrStdout(), "%s: ok: %d upstreams, %d classes\n", path, len(cfg.Upstreams), len(cfg.Classes))
+			fmt.Fprintf(c.OutOrStdout(), "%s: ok, upstreams: %d, classes: %d\n", path, len(cfg.Upstreams), len(cfg.Classes))
 			return nil
 		},
 	}

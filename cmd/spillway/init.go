@@ -95,6 +95,9 @@ func proposeLive(c *cobra.Command, admin *adminClient, watch time.Duration, file
 	if err != nil {
 		return nil, err
 	}
+	if err := before.Enough(cfg); err != nil {
+		return nil, err
+	}
 	began := time.Now()
 	fmt.Fprintf(os.Stderr, "watching %s for %v\n", admin.address, watch)
 	select {

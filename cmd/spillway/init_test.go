@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func TestInitFromLog(t *testing.T) {
 		t.Fatalf("init exits %d: %s%s", code, stdout, stderr)
 	}
 	written(t, folder, "spillway.yaml", stdout)
-	if stdout, stderr, code := spillway(t, folder, "check"); code != exitDone || !strings.Contains(stdout, "ok: 1 upstreams, 3 classes") {
+	if stdout, stderr, code := spillway(t, folder, "check"); code != exitDone || !strings.Contains(stdout, "ok, upstreams: 1, classes: 3") {
 		t.Errorf("check exits %d: %s%s", code, stdout, stderr)
 	}
 	stdout, stderr, code = spillway(t, folder, "sim", "--trace", "access.log", "--service", "10ms", "--json")
@@ -57,6 +58,15 @@ func TestInitFromLive(t *testing.T) {
 	written(t, folder, "spillway.yaml", stdout)
 	if stdout, stderr, code := spillway(t, folder, "check"); code != exitDone {
 		t.Errorf("check exits %d: %s%s", code, stdout, stderr)
+	}
+
+	// What is missing is said before anybody has watched for an hour.
+	two := t.TempDir()
+	written(t, two, "spillway.yaml", fmt.Sprintf("listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nupstreams: { app: { url: %q } }\nclasses:\n  a: { match: { path: /a/* }, slots: 1 }\n  rest: { match: { path: /* }, slots: 1 }\n", service.URL))
+	g = serve(t, two)
+	_, stderr, code = spillway(t, two, "init", "--from-live", strings.TrimPrefix(g.admin, "http://"), "--watch", "1h")
+	if code != exitUsage || !strings.Contains(stderr, "add its file with -c FILE") || strings.Contains(stderr, "watching") {
+		t.Errorf("init exits %d and says %s", code, stderr)
 	}
 }
 

@@ -65,11 +65,11 @@ func writeReloaded(c *cobra.Command, done *gateway.Reloaded) {
 	out := c.OutOrStdout()
 	switch {
 	case done.Why == "":
-		fmt.Fprintf(out, "%s: generation %d, digest %s\n", done.Result, done.Generation, done.Digest)
+		fmt.Fprintf(out, "%s: generation %d, digest %s\n", done.Outcome(), done.Generation, done.Digest)
 	case len(done.Problems) > 0:
 		fmt.Fprintln(c.ErrOrStderr(), done.Problems)
 	default:
-		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", done.Result, done.Why)
+		fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n", done.Outcome(), done.Why)
 	}
 	for _, change := range done.Changes {
 		fmt.Fprintln(out, change)

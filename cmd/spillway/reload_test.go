@@ -38,7 +38,7 @@ func TestReload(t *testing.T) {
 
 	writeServed(t, path, service.URL, 3, "")
 	stdout, stderr, code := spillway(t, folder, "reload", "--admin", admin, "--dry")
-	if code != exitDone || !strings.Contains(stdout, "classes.all.slots: 5 -> 3: a lower limit cancels nothing") {
+	if code != exitDone || !strings.HasPrefix(stdout, "would be applied: generation 3") || !strings.Contains(stdout, "classes.all.slots: 5 -> 3: a lower limit cancels nothing") {
 		t.Errorf("reload --dry exits %d, says %s%s", code, stdout, stderr)
 	}
 	stdout, stderr, code = spillway(t, folder, "reload", "--admin", admin, "--json")

@@ -42,15 +42,24 @@ func ParsePools(data []byte) (*Pools, error) {
 	return &p, nil
 }
 
+// Enough says what is missing for FromLive to go by a look at a gateway, so that
+// nobody watches one for an hour to be told. cfg is as FromLive takes it.
+func (p *Pools) Enough(cfg *config.Config) error {
+	if cfg == nil && len(p.Pools) != 1 {
+		return fmt.Errorf("the gateway has %d classes and does not tell what they match: add its file with -c FILE", len(p.Pools))
+	}
+	return nil
+}
+
 // FromLive proposes slots from two looks at a gateway, so far apart. cfg is the
 // configuration it runs, which the proposal starts from; nil: it was started
 // with --upstream and has one class.
 func FromLive(before, after *Pools, apart time.Duration, cfg *config.Config, o Options) (*Proposal, error) {
+	if err := after.Enough(cfg); err != nil {
+		return nil, err
+	}
 	p := newProposal()
 	if cfg == nil {
-		if len(after.Pools) != 1 {
-			return nil, fmt.Errorf("the gateway has %d classes and does not tell what they match: add its file with -c FILE", len(after.Pools))
-		}
 		cfg = &config.Config{Version: 1, Classes: []config.Class{{Name: after.Pools[0].Class, Match: config.Match{Path: config.Words{"/*"}}}}}
 		p.Config = cfg
 		p.service(o.Upstream)
