@@ -121,6 +121,7 @@ func TestARefusalAtAdmissionStepsDown(t *testing.T) {
 	h := start(t, fmt.Sprintf(`  all:
     slots: 1
     when_full: reject
+    shed: off # it is the full room that is looked at
     budget: { latency: 101ms, service: 100ms }
     ladder: [ { cache: { ttl: 60s } }, { static: { file: %q, status: 503 } } ]
 `, static(t)), service.ServeHTTP)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // soon is an order of magnitude more than what happens at once takes on a busy
 // machine. No test passes because it has gone by.
-const soon = 10 * time.Second
+const soon = 30 * time.Second
 
 // front is a gateway under attack.
 type front struct {
