@@ -6,6 +6,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -39,6 +40,10 @@ func (m *Machine) count(it *pool.Item, s pool.State, n int64) {
 type ClassState struct {
 	Name  string
 	Tally tally.Tally
+
+	// Limit is that of the resource, the same for all of its classes; Slots are then
+	// the class's part of it.
+	Limit limit.State
 
 	Slots, Borrow, Used int
 	Streams             int // answers that flow without a slot
@@ -83,6 +88,7 @@ func (m *Machine) Class(i int) ClassState {
 		Tally:        c.tally,
 		Slots:        c.Own(),
 		Borrow:       c.Most() - c.Own(),
+		Limit:        m.Limit(),
 		Used:         c.Used(),
 		Streams:      c.streams,
 		Waiting:      c.Waiting(),

@@ -49,8 +49,10 @@ type Case struct {
 	Bytes      int64 // what it is charged with retaining
 
 	// The class and its resource.
-	Used, Slots, Most int // of the class: held, guaranteed, with all that may be borrowed
-	AllUsed, AllSlots int // of the resource
+	Used, Slots, Most int  // of the class: held, guaranteed, with all that may be borrowed
+	AllUsed, AllSlots int  // of the resource
+	Adapts            bool // AllSlots was found by measurement
+	FloorBinds        bool // and would be lower if it might
 	Waiting, Blocked  int
 	Bound             int
 	BoundFrom         plan.BoundFrom
@@ -125,7 +127,7 @@ func (m *Machine) Explain(now unit.Instant, r *Request, v Verdict, x *Case) {
 func (m *Machine) describe(now unit.Instant, c *class, t *pool.Tenant, x *Case) {
 	*x = Case{
 		At: now, Class: c.index,
-		Used: c.Used(), Slots: c.Own(), Most: c.Most(), AllUsed: m.used, AllSlots: m.limit,
+		Used: c.Used(), Slots: c.Own(), Most: c.Most(), AllUsed: m.used, AllSlots: m.limit, Adapts: m.limiter != nil, FloorBinds: m.limiter != nil && m.limiter.State().FloorBinds,
 		Waiting: c.Waiting(), Blocked: c.Blocked(), Bound: c.Bound(), BoundFrom: c.BoundFrom(),
 		RoomBytes: c.Bytes(), RoomBytesMax: max(c.Config().MemoryLimit, 0),
 		TenantWaiting: t.Waiting(), TenantMost: c.MostOf(t), TenantWeight: t.Weight(),
@@ -204,6 +206,9 @@ func (m *Machine) bound(c *class, x *Case) {
 func (m *Machine) slotsToStart(c *class, n int) int {
 	if c.Held || n <= 0 {
 		return 0
+	}
+	if m.limiter != nil {
+		return 0 // what is guaranteed follows what the resource can do
 	}
 	own, claims := 0, 0
 	for _, o := range m.classes {

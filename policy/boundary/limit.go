@@ -53,6 +53,11 @@ func (m *Machine) adapt(cfg *Config) {
 	switch {
 	case l.Law == limit.Constant:
 		m.limiter = nil
+		for _, c := range m.classes {
+			if c.Unallot(); c.ebbs() {
+				m.retire(c)
+			}
+		}
 	case m.limiter == nil:
 		m.limiter = limit.New(l)
 	case l != m.limits:
@@ -95,6 +100,7 @@ func (m *Machine) share() {
 	}
 	for _, c := range m.order { // what does not come out even goes by the configuration's order
 		if !c.shares() {
+			c.Allot(0, 0)
 			continue
 		}
 		own := c.least()
@@ -113,6 +119,23 @@ func (m *Machine) share() {
 // shares reports whether the class has a part in the limit.
 func (c *class) shares() bool {
 	return !c.ebbs() || c.Used()+c.Waiting()+c.Blocked() > 0
+}
+
+// exportLimit returns what the limiter has learned, if there is one.
+func (m *Machine) exportLimit() *limit.Measured {
+	if m.limiter == nil {
+		return nil
+	}
+	learned := m.limiter.Export()
+	return &learned
+}
+
+// importLimit takes over what another one has learned.
+func (m *Machine) importLimit(learned *limit.Measured) {
+	if m.limiter != nil && learned != nil {
+		m.limiter.Import(*learned)
+		m.share()
+	}
 }
 
 // Limit returns what there is to see of the resource's limit.

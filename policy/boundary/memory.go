@@ -1,6 +1,7 @@
 package boundary
 
 import (
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -13,6 +14,8 @@ import (
 // stay with the machine whose they are.
 type Memory struct {
 	Classes []ClassMemory `json:"classes"`
+	// Limit is what was learned of the resource's limit, if that adapts.
+	Limit *limit.Measured `json:"limit,omitempty"`
 	// Clients are those who have used up something, at most as many as were asked
 	// for. Their keys mean something only under the same salt.
 	Clients []rate.Used `json:"clients"`
@@ -29,7 +32,7 @@ type ClassMemory struct {
 // up the most, at most that many. It changes nothing. It looks at all of the table
 // of clients: a few milliseconds.
 func (m *Machine) Export(now unit.Instant, clients int) Memory {
-	mem := Memory{Classes: []ClassMemory{}, Clients: []rate.Used{}}
+	mem := Memory{Classes: []ClassMemory{}, Limit: m.exportLimit(), Clients: []rate.Used{}}
 	for _, c := range m.classes {
 		if !c.closed {
 			mem.Classes = append(mem.Classes, c.export())
@@ -70,6 +73,7 @@ func (m *Machine) Import(now unit.Instant, mem Memory, out *Effects) {
 			m.admitBlocked(c, out)
 		}
 	}
+	m.importLimit(mem.Limit)
 	if m.clients != nil {
 		m.clients.Import(now, mem.Clients)
 	}

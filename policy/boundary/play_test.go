@@ -8,6 +8,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
@@ -159,6 +160,13 @@ func (p *player) config() Config {
 	}
 	if p.next(2) == 0 {
 		cfg.Clients, cfg.ClientsKept = *p.rule(), 4<<p.next(3)
+	}
+	if p.next(3) == 0 {
+		cfg.Limit = limit.Config{Law: limit.Law(1 + p.next(5)), Start: p.next(6), Floor: p.next(3), Ceiling: p.next(20), Seed: cfg.Seed}
+		cfg.Limit.Ceiling = max(cfg.Limit.Ceiling, cfg.Limit.Floor)
+		for i := range cfg.Classes {
+			cfg.Classes[i].Floor = p.next(1 + cfg.Classes[i].Pool.Slots)
+		}
 	}
 	return cfg
 }

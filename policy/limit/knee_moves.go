@@ -76,7 +76,7 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 	k.nextUp = k.in(now, upTurns)
 	if !k.binds() {
 		if k.base > 0 && k.w.inFlight() < k.base {
-			k.set(k.base) // nobody wanted more
+			k.set(min(k.base, k.level)) // nobody wanted more
 		}
 		k.rest(now, upTurns)
 		return
@@ -96,13 +96,13 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 		height := k.w.inFlight() / k.foot
 		if seen < 1 && k.off(seen, lower) { // quicker under more: the baseline is of another time
 			k.learn(seen)
-			k.set(k.base)
+			k.set(min(k.base, k.level))
 			k.rest(now, upTurns)
 			k.nextDown = k.in(now, soonTurns)
 			return
 		}
 		if times > float64(factor*(1+max(tolerance, float64(surely*k.unsure)))) { // slower than a queue: something else has happened
-			k.set(k.base)
+			k.set(min(k.base, k.level))
 			k.rest(now, upTurns)
 			k.wait(seen)
 			return

@@ -32,11 +32,13 @@ type Pool struct {
 	Room
 	Tenants
 
-	cfg     Config
-	holding estimate.Mean
-	service serviceTimes
-	late    estimate.Quantiles // of waits beyond their prediction; see late.go
-	lateBy  time.Duration      // what it says; 0 while too few have waited
+	cfg Config
+	// allotted: what it has is a part of a limit that moves, not what is configured.
+	allotted bool
+	holding  estimate.Mean
+	service  serviceTimes
+	late     estimate.Quantiles // of waits beyond their prediction; see late.go
+	lateBy   time.Duration      // what it says; 0 while too few have waited
 
 	// Derived, and re-derived when the holding time has moved by more than
 	// 1/64: the time between two slots coming free, with the slots that are
@@ -162,8 +164,18 @@ func (p *Pool) Correct(t *Tenant, d unit.Cost) {
 // Allot changes how many slots are guaranteed and how many more may be borrowed,
 // without a change of the configuration, and sizes the room by it.
 func (p *Pool) Allot(own, borrow int) {
+	p.allotted = true
 	if own != p.own || borrow != p.borrow {
 		p.Resize(own, borrow)
+		p.derive()
+	}
+}
+
+// Unallot gives the pool what it is configured to have again.
+func (p *Pool) Unallot() {
+	if p.allotted {
+		p.allotted = false
+		p.Resize(p.cfg.Slots, p.cfg.Borrow)
 		p.derive()
 	}
 }
@@ -222,11 +234,13 @@ func (p *Pool) patienceOf(order Order) time.Duration {
 // the old one said changes nothing at all.
 func (p *Pool) Reconfigure(cfg Config) {
 	old := p.cfg
-	if p.own == cfg.Slots && p.borrow == cfg.Borrow && old.says() == cfg.says() {
+	if (p.allotted || p.own == cfg.Slots && p.borrow == cfg.Borrow) && old.says() == cfg.says() {
 		return
 	}
 	p.cfg = cfg
-	p.Resize(cfg.Slots, cfg.Borrow)
+	if !p.allotted {
+		p.Resize(cfg.Slots, cfg.Borrow)
+	}
 	p.Tenants.cfg = cfg.Tenants
 	for _, t := range p.known { // order does not matter: each tenant is set by itself
 		p.configure(t, p.scheduler)
