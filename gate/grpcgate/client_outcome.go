@@ -2,7 +2,6 @@ package grpcgate
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -26,8 +25,7 @@ func answered(err error, h *heard) error {
 	case !ok, errors.Is(err, caller.ErrFailed), errors.Is(err, gate.ErrRefused):
 		return err // an interceptor's between this and the wire, which the Caller judges
 	}
-	push := pushbackOf(st, h)
-	o := push.Outcome(resultOf(st, h, push.Asked || push.Never))
+	o := outcomeOf(st, h)
 	if o == (policy.Outcome{}) {
 		return nil
 	}
@@ -49,41 +47,14 @@ func pushbackOf(st *status.Status, h *heard) policy.Pushback {
 	return p
 }
 
-// resultOf says what a status means for the call; pushed: it came with a word on asking
-// again, which only a service has that did not do the work. grpc-go itself has no other
-// code than UNAVAILABLE for a connection that broke in the middle.
-func resultOf(st *status.Status, h *heard, pushed bool) policy.Result {
-	switch st.Code() {
-	case codes.Unavailable:
-		switch {
-		case !h.sent():
-			return policy.Unsent
-		case pushed && h.says(MetadataReason) != reason.Failed.String():
-			return policy.Refused
-		}
-		return policy.Broken
-	case codes.ResourceExhausted:
-		switch {
-		case pushed:
-			return policy.Refused
-		case strings.Contains(st.Message(), "larger than max"):
-			return policy.OK // a message's length: it will be no shorter
-		}
-		return policy.Fault
-	case codes.DeadlineExceeded:
-		switch {
-		case !h.sent():
-			return policy.Unsent
-		case h.says(MetadataReason) == reason.Expired.String():
-			return policy.Refused // its time ran out in the queue: it did not run
-		}
-		return policy.Broken
-	case codes.Canceled:
-		return policy.Broken
-	case codes.Unknown, codes.Internal, codes.DataLoss:
-		return policy.Fault
+// outcomeOf says what a status means for the call. grpc-go itself has no other code than
+// UNAVAILABLE for a connection that broke in the middle.
+func outcomeOf(st *status.Status, h *heard) policy.Outcome {
+	said := pushbackOf(st, h)
+	if !h.sent() && (st.Code() == codes.Unavailable || st.Code() == codes.DeadlineExceeded) {
+		return said.Outcome(policy.Unsent)
 	}
-	return policy.OK
+	return policy.GRPC{Code: uint32(st.Code()), Message: st.Message(), Reason: h.says(MetadataReason), Said: said}.Outcome()
 }
 
 // callError is a call that was given up, as gRPC says it and as the library does.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,9 +23,18 @@ func (s statusError) Error() string {
 	return fmt.Sprintf("answered %d %s", int(s), http.StatusText(int(s)))
 }
 
+// grpcError is the same of a status of gRPC.
+type grpcError uint32
+
+// Error is the status in words.
+func (s grpcError) Error() string { return fmt.Sprintf("answered with gRPC status %d", uint32(s)) }
+
 // answered says what an attempt that was answered came to: nil for an answer that is one.
 func answered(resp *http.Response, grpc, repeatedKey bool) error {
-	r := resultOf(resp, grpc, repeatedKey)
+	if grpc && resp.StatusCode == http.StatusOK {
+		return answeredInGRPC(resp)
+	}
+	r := resultOf(resp, repeatedKey)
 	if r == policy.OK && resp.StatusCode < 400 {
 		return nil
 	}
@@ -35,11 +45,33 @@ func answered(resp *http.Response, grpc, repeatedKey bool) error {
 	return &caller.Error{Outcome: o, Err: statusError(resp.StatusCode)}
 }
 
+// answeredInGRPC does so by a status that comes with the headers, that is without an
+// answer. One that comes in the trailers is the client's to read.
+func answeredInGRPC(resp *http.Response) error {
+	said := resp.Header.Get("Grpc-Status")
+	if said == "" || said == "0" {
+		return nil
+	}
+	code, err := strconv.ParseUint(said, 10, 32)
+	if err != nil {
+		code = unknownInGRPC
+	}
+	o := policy.GRPC{
+		Code: uint32(code), Message: resp.Header.Get("Grpc-Message"), Reason: resp.Header.Get(HeaderReason),
+		Said: policy.ReadPushback(resp.Header.Get, time.Now()),
+	}.Outcome()
+	if o == (policy.Outcome{}) {
+		return nil
+	}
+	return &caller.Error{Outcome: o, Err: grpcError(code)}
+}
+
+// unknownInGRPC is what a status comes to that is none.
+const unknownInGRPC = 2
+
 // resultOf says what a status means for the call.
-func resultOf(resp *http.Response, grpc, repeatedKey bool) policy.Result {
+func resultOf(resp *http.Response, repeatedKey bool) policy.Result {
 	switch s := resp.StatusCode; {
-	case grpc && s == http.StatusOK:
-		return grpcResult(resp.Header.Get("Grpc-Status"))
 	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable, s == statusOverloaded:
 		return policy.Refused
 	case s == http.StatusGatewayTimeout && resp.Header.Get(HeaderReason) == reason.Expired.String():
@@ -58,20 +90,6 @@ func resultOf(resp *http.Response, grpc, repeatedKey bool) policy.Result {
 
 // statusOverloaded is what Anthropic's API answers when it is overloaded.
 const statusOverloaded = 529
-
-// grpcResult says what a status means that comes with the headers, that is without an
-// answer. One that comes in the trailers is the client's to read.
-func grpcResult(status string) policy.Result {
-	switch status {
-	case "8", "14": // RESOURCE_EXHAUSTED, UNAVAILABLE
-		return policy.Refused
-	case "4": // DEADLINE_EXCEEDED
-		return policy.Broken
-	case "2", "13", "15": // UNKNOWN, INTERNAL, DATA_LOSS
-		return policy.Fault
-	}
-	return policy.OK
-}
 
 // clientError says what an attempt came to that was not answered.
 func (x *outgoing) clientError(err error, s *resend.Sending) error {
