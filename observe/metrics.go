@@ -181,6 +181,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 		for len(r.tenants) < len(states) {
 			r.tenants = append(r.tenants, tenantCounts{})
 		}
+		s.limit(r.name, states)
 		for i := range states {
 			s.class(r.name, &states[i], m.classes[classKey{r.name, states[i].Name}])
 			known, _ := r.source.Tenants(i)

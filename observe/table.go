@@ -55,7 +55,7 @@ var (
 	buildInfo   = Definition{"spillway_build_info", "gauge", []string{"version", "goversion"}, "Always 1; what is running."}
 	definitions = []*Definition{
 		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &streaming, &abandoned,
-		&slotsUsed, &slotsLimit, &slotsBorrow, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
+		&slotsUsed, &slotsLimit, &slotsBorrow, &limitNow, &limitFloorBinds, &limitBaseline, &limitLatency, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
 		&shedShare, &shedDemand, &shedGap,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
