@@ -106,7 +106,7 @@ func TestLabOnATerminal(t *testing.T) {
 }
 
 func TestLabsThatAreNotThereYet(t *testing.T) {
-	for _, args := range []string{"lab strip --json", "lab limits", "lab serve", "lab export x", "lab fair --ledger", "lab pool --arms full-persist"} {
+	for _, args := range []string{"lab serve", "lab export x", "lab fair --ledger", "lab pool --arms full-persist"} {
 		if _, err, code := spillway(t, t.TempDir(), strings.Fields(args)...); code != exitUsage || !strings.Contains(err, "yet") {
 			t.Errorf("%s: exit %d, %s", args, code, err)
 		}

@@ -43,7 +43,7 @@ func cheaperArms(o Options) []Setting {
 		s.Classes[0].Cheaper = true
 		return s
 	}
-	hand := arm("outward-cheaper-mode-hand", "the same; for the middle third of the time an operator has switched the class to the list for everybody")
+	hand := arm("outward-cheaper-by-hand", "the same; for the middle third of the time an operator has switched the class to the list for everybody")
 	hand.ByHand = &ByHand{FromS: o.Seconds / 3, ForS: o.Seconds / 3}
 	return []Setting{arm("outward-cheaper-mode", "who finds no place, or would be too late, gets a fixed list at once"), hand}
 }
@@ -53,7 +53,7 @@ func cheaperPredictions(o Options) []lab.Prediction {
 	return []lab.Prediction{
 		lab.Expect("outward-cheaper-mode", "goodput_per_s", lab.AtLeast, 0.97*o.capacity(), "a list for whoever is too many takes no full answer away"),
 		lab.Expect("outward-cheaper-mode", "callers_answered_share", lab.AtLeast, 0.999, "and everybody is answered"),
-		lab.Expect("outward-cheaper-mode-hand", "callers_answered_share", lab.AtLeast, 0.999, "as by hand"),
-		lab.Against("outward-cheaper-mode-hand", "goodput_per_s", lab.AtMost, 0.72, "outward-cheaper-mode", "which gives the list to those, too, for whom there was room"),
+		lab.Expect("outward-cheaper-by-hand", "callers_answered_share", lab.AtLeast, 0.999, "as by hand"),
+		lab.Against("outward-cheaper-by-hand", "goodput_per_s", lab.AtMost, 0.72, "outward-cheaper-mode", "which gives the list to those, too, for whom there was room"),
 	}
 }

@@ -32,8 +32,8 @@ func producerArms(o Options) []Setting {
 		arm("library", "the client library: three retries as jitter has them, within 2 s and a budget of 10 %, and never before they were told to", library),
 		arm("breaker", "the same, with a breaker that opens where half of the answers are bad", breaker),
 		naive(arm("unprotected", "three retries, at once, in front of a pool without a boundary", three)),
-		naive(arm("library-unprotected", "the client library, in front of a pool without a boundary", library)),
-		naive(arm("breaker-unprotected", "the client library with the breaker, in front of a pool without a boundary", breaker)),
+		naive(arm("library-alone", "the client library, in front of a pool without a boundary", library)),
+		naive(arm("breaker-alone", "the client library with the breaker, in front of a pool without a boundary", breaker)),
 	}
 }
 
@@ -49,7 +49,7 @@ func producerPredictions(o Options) []lab.Prediction {
 		lab.Expect("producers-library", "goodput_per_s", lab.AtLeast, 0.97*capacity, "nor does the client library"),
 		lab.Against("producers-library", "attempts", lab.AtMost, budgeted(o.Rate*o.Seconds), "producers-no-retry", "whose retries stay within its budget"),
 		lab.Against("producers-breaker", "goodput_per_s", lab.AtMost, 0.98, "producers-library", "a breaker is all or nothing: where half is refused it opens, and the pool runs dry before it closes"),
-		lab.Expect("producers-library-unprotected", "goodput_per_s", lab.AtMost, 0.2*capacity, "a budget alone does not save a pool without a boundary: first attempts are too many already"),
-		lab.Against("producers-breaker-unprotected", "goodput_per_s", lab.AtLeast, 2, "producers-library-unprotected", "there a breaker helps: while it is open the line drains"),
+		lab.Expect("producers-library-alone", "goodput_per_s", lab.AtMost, 0.2*capacity, "a budget alone does not save a pool without a boundary: first attempts are too many already"),
+		lab.Against("producers-breaker-alone", "goodput_per_s", lab.AtLeast, 2, "producers-library-alone", "there a breaker helps: while it is open the line drains"),
 	}
 }

@@ -58,7 +58,7 @@ func (d *Document) findings() report.Strings {
 		say("Producers: with three retries at once attempts grow to %s a caller and goodput stays at %s (%s without retries): refusals do not amplify; a budget keeps attempts at %s. The same producers without a boundary leave %s.",
 			report.Format(r[1].AttemptsPerCaller), rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), report.Format(r[2].AttemptsPerCaller), rate(r[3].GoodputPerS))
 	}
-	if r, ok := got("producers-library", "producers-breaker", "producers-library-unprotected", "producers-breaker-unprotected"); ok {
+	if r, ok := got("producers-library", "producers-breaker", "producers-library-alone", "producers-breaker-alone"); ok {
 		say("Through the client library they make %s attempts a caller, for they come back no earlier than they are told to, and get %s. A breaker is all or nothing: %s, for it opens where half is refused. Without a boundary the library's budget saves nothing (%s), and the breaker some (%s).",
 			report.Format(r[0].AttemptsPerCaller), rate(r[0].GoodputPerS), rate(r[1].GoodputPerS), rate(r[2].GoodputPerS), rate(r[3].GoodputPerS))
 	}
@@ -79,7 +79,7 @@ func (d *Document) findings() report.Strings {
 		say("At a balancer: where one of four copies is too small, readiness that follows shedding serves %s instead of %s; where all are overloaded alike it serves %s instead of %s, for those that are not ready idle.",
 			rate(r[1].GoodputPerS), rate(r[0].GoodputPerS), rate(r[3].GoodputPerS), rate(r[2].GoodputPerS))
 	}
-	if r, ok := got("outward-cheaper-mode", "outward-cheaper-mode-hand"); ok {
+	if r, ok := got("outward-cheaper-mode", "outward-cheaper-by-hand"); ok {
 		say("A cheaper mode: with a list for whoever is too many %s of the callers are answered, %s in full; where an operator gives it to everybody for a third of the time %s in full, for what there was room for is lost.",
 			percent(r[0].CallersAnswered), rate(r[0].GoodputPerS), rate(r[1].GoodputPerS))
 	}
