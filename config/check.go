@@ -104,7 +104,7 @@ func (k *checker) class(c, d Class, at string) {
 	k.whenFull(c.WhenFull, join(at, "when_full"))
 	k.streams(d, join(at, "streams"))
 	k.ladder(c.Ladder, d, join(at, "ladder"))
-	k.gap(c.Gap, c.Ladder, join(at, "gap"))
+	k.gap(c.Gap, d, join(at, "gap"))
 	k.call(c.Call, d, join(at, "call"))
 	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
 	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))

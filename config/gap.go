@@ -140,12 +140,16 @@ func (g *Gap) fill() {
 }
 
 // gap checks what is said of a class's gap.
-func (k *checker) gap(g Gap, ladder []Rung, at string) {
+func (k *checker) gap(g Gap, d Class, at string) {
 	if g.IsZero() {
 		return
 	}
-	if len(ladder) == 0 {
-		k.report(at, "add ladder: with a cheaper answer, or remove it", "means nothing without a ladder")
+	switch {
+	case len(d.Ladder) > 0:
+	case !g.Learned.IsZero():
+		k.report(join(at, "learned"), "add ladder: with a cheaper answer, or remove it", "means nothing without a ladder: there is nothing to compare with")
+	case !d.Sheds():
+		k.report(at, "add ladder: with a cheaper answer, or remove it", "means nothing without a ladder, or shed")
 	}
 	var said []string
 	for _, way := range []struct {

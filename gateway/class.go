@@ -36,6 +36,7 @@ type class struct {
 	asked  bool       // by a rung of another class, and by nothing else
 	rules  gate.Class // of its boundary, as the gate has them
 	gap    assemble.Gap
+	weighs bool // somebody wants to know it
 	// learning is how that is learned; nil: it is not.
 	learning *learning
 	calls    *calls // nil: one attempt, and its limit

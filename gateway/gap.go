@@ -20,6 +20,7 @@ func (c *class) express() (err error) {
 	if c.gap, err = assemble.GapOf(c.cfg.Gap); err != nil {
 		return fmt.Errorf("class %s: gap.expr %w", c.name, err)
 	}
+	c.weighs = c.gap.Says && (c.cfg.Sheds() || !c.cfg.Gap.Learned.IsZero())
 	return nil
 }
 
@@ -39,9 +40,6 @@ func (c *class) fits(r *http.Request) bool {
 // weigh returns how much worse a cheaper answer is for a request, and the bucket in
 // which that is learned.
 func (c *class) weigh(r *http.Request, ask *gate.Request) (of shed.Gap, bucket string) {
-	if !c.gap.Says {
-		return 0, ""
-	}
 	a := &asked{r: r, class: c, ask: ask}
 	if c.learning != nil {
 		bucket = c.learning.bucketOf(a)

@@ -6,7 +6,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // classOf is the class that a request was offered to; none if no class takes it.
@@ -125,5 +128,50 @@ func TestAReloadBringsExpressions(t *testing.T) {
 		if got := h.classOf("GET", "/search?q=lam", nil, nil); got != c.class {
 			t.Errorf("with %s it is of class %s, want %s", c.expression, got, c.class)
 		}
+	}
+}
+
+// Under more load than there is, those lose their full answer first whose gap is
+// small: by an expression, and by a table.
+func TestUnderLoadTheSmallestGapIsShedFirst(t *testing.T) {
+	for say, gap := range map[string]string{
+		"an expression": `{ expr: "size(query.q) >= 4 ? 0.1 : 0.9" }`,
+		"a table":       `{ table: { key: "query:q", values: { "lamps*": 0.1, "*": 0.9 } } }`,
+	} {
+		t.Run(say, func(t *testing.T) {
+			h := start(t, fmt.Sprintf("  all: { slots: 4, budget: { latency: 100ms }, deadline: 10s, ladder: [static: { file: %q }], gap: %s }\n", static(t), gap),
+				func(http.ResponseWriter, *http.Request) { <-time.After(20 * time.Millisecond) })
+			var shed, served [2]atomic.Int64
+			var asking sync.WaitGroup
+			enough := make(chan struct{})
+			for i := range 40 {
+				asking.Go(func() {
+					q := []string{"/?q=lamps", "/?q=la"}[i%2]
+					for {
+						select {
+						case <-enough:
+							return
+						case <-time.After(100 * time.Millisecond):
+						}
+						switch got, err := h.try("GET", q, nil); {
+						case err != nil:
+						case got.Header.Get("Spillway-Reason") == "shed_for_load":
+							shed[i%2].Add(1)
+						case got.Header.Get("Spillway-Rung") == "primary":
+							served[i%2].Add(1)
+						}
+					}
+				})
+			}
+			until(t, "many were shed", func() bool { return shed[0].Load()+shed[1].Load() >= 300 })
+			close(enough)
+			asking.Wait()
+			part := func(i int) float64 {
+				return float64(shed[i].Load()) / float64(max(shed[i].Load()+served[i].Load(), 1))
+			}
+			if part(0) < part(1)+0.1 || served[1].Load() == 0 {
+				t.Errorf("%.2f were shed with gap 0.1, %.2f with gap 0.9 (%d served)", part(0), part(1), served[1].Load())
+			}
+		})
 	}
 }

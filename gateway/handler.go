@@ -44,8 +44,10 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
 	partition, bucket := "", ""
-	if c.ladder != nil {
+	if c.weighs {
 		ask.Gap, bucket = c.weigh(r, &ask)
+	}
+	if c.ladder != nil {
 		partition = partitionOf(&ask, who)
 	}
 	var body *kept
