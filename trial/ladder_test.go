@@ -19,6 +19,7 @@ classes:
     slots: 4
     budget: { latency: 150ms, service: 100ms }
     deadline: 500ms
+    shed: off
     ladder:
       - cache: { ttl: 1s, stale_for: 9s }
       - upstream: cheap

@@ -38,6 +38,7 @@ classes:
     slots: 1
     order: fifo
     feasible: off
+    shed: off # which goes by what is measured, and so by the clock
     budget: { latency: 1000001us, service: 1s }
     ladder: [ { cache: { ttl: 1h } }, { upstream: cheap }, { static: { file: list.json } } ]
 `
@@ -162,7 +163,11 @@ func answersLive(t *testing.T, script []asked, events []event) []string {
 	for _, e := range events {
 		if e.ends {
 			close(app.ends[e.request])
-			<-done[e.request]
+			select {
+			case <-done[e.request]:
+			case <-time.After(10 * time.Second):
+				t.Fatalf("%+v of %v: whoever was to end then is not at work", e, events)
+			}
 		} else {
 			done[e.request] = make(chan struct{})
 			outstanding.Add(1)
