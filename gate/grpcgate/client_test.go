@@ -202,7 +202,10 @@ func TestALimitFreesTheServicesSlot(t *testing.T) {
 	g := open(t, class)
 	ended := make(chan error, 2)
 	s := &service{
-		say: func(ctx context.Context, _ *text) (*text, error) {
+		say: func(ctx context.Context, in *text) (*text, error) {
+			if in.Value == "connect" {
+				return in, nil
+			}
 			<-ctx.Done()
 			ended <- ctx.Err()
 			return nil, ctx.Err()
@@ -213,17 +216,26 @@ func TestALimitFreesTheServicesSlot(t *testing.T) {
 			return s.Context().Err()
 		},
 	}
-	conn := guarded(t, g, s, call.Policy{Timeout: 25 * ms})
+	conn := guarded(t, g, s, call.Policy{Timeout: 500 * ms}) // within which it is heard, however busy the machine
+	stopped := func() {
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatal("the service's work was not stopped, or never begun")
+		}
+		drained(t, g)
+	}
+	if a := say(context.Background(), conn, "connect"); a.err != nil {
+		t.Fatal(a.err)
+	}
 	if a := say(context.Background(), conn, "hi"); status.Code(a.err) != codes.DeadlineExceeded {
 		t.Errorf("a frozen service answered %v", a.err)
 	}
-	<-ended
-	drained(t, g)
+	stopped()
 	if _, a := end(talk(t, context.Background(), conn)); status.Code(a.err) != codes.DeadlineExceeded {
 		t.Errorf("a frozen service answered a stream with %v", a.err)
 	}
-	<-ended
-	drained(t, g)
+	stopped()
 }
 
 // F1, F2: three times what a service can do, by callers that would each try four times. Its

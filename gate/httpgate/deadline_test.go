@@ -79,20 +79,26 @@ func TestALimitFreesTheStoresSlot(t *testing.T) {
 				ended <- r.Context().Err()
 			}
 		})))
-		store, err := caller.New(call.Policy{Timeout: 25 * ms})
+		store, err := caller.New(call.Policy{Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
+		do(s.client, request(t, http.MethodGet, s.URL, nil)) // to have a connection before a limit runs
 		client := &http.Client{Transport: httpgate.NewTransport(s.client.Transport, store)}
 		a := do(client, request(t, http.MethodPost, s.URL+"/frozen", nil))
 		if a.err == nil && a.status != http.StatusGatewayTimeout {
 			t.Errorf("a frozen store answered %d", a.status)
 		}
-		if err := <-ended; err == nil {
-			t.Error("the store's work was not stopped")
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("the store's work was not stopped")
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("the store's work was not stopped, or never begun")
 		}
 		drained(t, g)
-		// What 25 ms are not enough for is not begun.
+		// What a millisecond is not enough for is not begun.
 		held, err := g.Acquire(t.Context(), gate.Request{})
 		if err != nil {
 			t.Fatal(err)
