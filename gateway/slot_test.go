@@ -91,12 +91,12 @@ func TestLateAnswersReachNobody(t *testing.T) {
 
 func TestCancelCutsTheCallAndFreesTheSlot(t *testing.T) {
 	cut := make(chan struct{}, 1)
-	h := start(t, "  all: { slots: 1, deadline: 50ms, abandoned: { cancel: on } }", func(w http.ResponseWriter, r *http.Request) {
+	h := start(t, "  all: { slots: 1, deadline: 200ms, feasible: off, abandoned: { cancel: on } }", func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		cut <- struct{}{}
 	})
 	want(t, h.get("/"), 504, "timeout", "refusal")
-	<-cut
+	until(t, "the call is cut", func() bool { return len(cut) == 1 })
 	until(t, "the slot is free", func() bool { return h.state("all").Used == 0 })
 }
 
@@ -104,12 +104,12 @@ func TestCancelCutsTheCallAndFreesTheSlot(t *testing.T) {
 // cut then.
 func TestTheHardCapFreesTheSlotOfAFrozenService(t *testing.T) {
 	cut := make(chan struct{}, 1)
-	h := start(t, "  all: { slots: 1, deadline: 20ms, feasible: off, abandoned: { cancel: off, hold_at_most: 100ms } }", func(w http.ResponseWriter, r *http.Request) {
+	h := start(t, "  all: { slots: 1, deadline: 200ms, feasible: off, abandoned: { cancel: off, hold_at_most: 100ms } }", func(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		cut <- struct{}{}
 	})
 	want(t, h.get("/"), 504, "timeout", "refusal")
-	<-cut
+	until(t, "the call is cut", func() bool { return len(cut) == 1 })
 	until(t, "the slot is free", func() bool { return h.state("all").Used == 0 })
 }
 
