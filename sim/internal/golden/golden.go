@@ -9,6 +9,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/ladder"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/sim"
@@ -61,6 +62,8 @@ func scenario(seed uint64, length time.Duration) (sim.Scenario, error) {
 		return s
 	}
 	ms := time.Millisecond
+	order, err := ladder.New(ladder.Rung{Name: ladder.Cache}, ladder.Rung{Name: "list", Needs: 10 * ms})
+	p.errs = append(p.errs, err)
 	s := sim.Scenario{
 		Seed: seed, For: length, WarmUp: 5 * time.Second, Names: names, Overhead: 2 * ms,
 		Resources: []sim.Resource{{
@@ -78,12 +81,18 @@ func scenario(seed uint64, length time.Duration) (sim.Scenario, error) {
 				Slots: 46, Service: read(&p, workload.ParseService, "mix:0.9*lognormal:mean=100ms,p99=300ms,0.1*exp:50ms"),
 				Conditions: read(&p, workload.ParseConditions, "x3@20s+5s,outage@40s+2s"), KeepsDeadline: true,
 			},
-			Calls: []sim.Call{{Timeout: 250 * ms, PassDeadline: true}},
+			Calls:   []sim.Call{{Timeout: 250 * ms, PassDeadline: true}},
+			Ladders: []sim.Ladder{{Order: order, Rungs: []sim.Rung{{Earlier: &sim.Earlier{For: time.Second}}, {Class: "checkout/list"}}}},
+		}, {
+			Boundary: boundary.Config{Name: "list", Strict: true, Seed: seed, Classes: []boundary.Class{{
+				Name: "checkout/list", Deadline: 300 * ms, Pool: pool.Config{Slots: 2, Latency: 20 * ms, Service: 10 * ms},
+			}}},
+			Upstream: sim.Upstream{Slots: 2, Service: read(&p, workload.ParseService, "exp:10ms")},
 		}},
 		Streams: []sim.Stream{{
 			Class: "checkout",
 			Source: source(workload.Spec{
-				Seed: seed, Stream: "checkout", Rate: read(&p, workload.ParseRate, "300:20s,900:20s,300"), Bytes: 4 << 10,
+				Seed: seed, Stream: "checkout", Rate: read(&p, workload.ParseRate, "300:20s,900:20s,300"), Bytes: 4 << 10, Keys: read(&p, workload.ParseKeys, "5000"),
 				Tenants: read(&p, workload.ParseMix, "acme=8,beta=3,gamma"), Importance: read(&p, workload.ParseMix, "user=3,prefetch"),
 			}),
 			Callers: sim.Callers{
