@@ -102,7 +102,9 @@ const (
 )
 
 func newKnee(c Config) *knee {
-	return &knee{bounds: newBounds(c), noise: 0.5, usual: 1, step: stepMost, fresh: true, lookStep: 1, luck: chance.New(c.Seed)}
+	k := &knee{bounds: newBounds(c), noise: 0.5, usual: 1, step: stepMost, fresh: true, lookStep: 1, luck: chance.New(c.Seed)}
+	k.begin(0, false)
+	return k
 }
 
 // Ended takes in one call.
@@ -134,7 +136,7 @@ func (k *knee) Ended(now unit.Instant, s Sample) {
 		k.w.running += int64(s.Running)
 		k.w.touched = k.w.touched || s.Running >= k.Limit()
 	}
-	if ended := k.w.ended(); ended >= k.need() || 2*k.w.drops > max(ended, k.fewDrops()) {
+	if ended := k.w.ended(); ended >= k.w.need || 2*k.w.drops > max(ended, k.fewDrops()) {
 		k.judge(now)
 	}
 }
@@ -214,7 +216,7 @@ func (k *knee) judge(now unit.Instant) {
 // begin opens a window. Where the limit has moved it waits for the calls that
 // began under the other one.
 func (k *knee) begin(now unit.Instant, moved bool) {
-	k.w = window{last: now}
+	k.w = window{last: now, need: k.need()}
 	k.clear()
 	if moved {
 		k.changed = now
@@ -230,8 +232,7 @@ func (k *knee) begin(now unit.Instant, moved bool) {
 func (k *knee) bleed(now unit.Instant) {
 	k.set(k.level / 2)
 	k.doing, k.base, k.step = rising, 0, stepMost
-	k.w = window{last: now}
-	k.clear()
+	k.begin(now, false)
 	k.changed, k.settled = now, now
 }
 
@@ -304,8 +305,8 @@ func (k *knee) Export() Measured {
 func (k *knee) Import(m Measured) {
 	k.bounds.Import(m)
 	k.routes.take(m.Baselines)
-	k.w = window{}
 	k.turn = k.mean()
 	k.doing, k.base, k.step, k.proven = rising, 0, stepMost, 0
 	k.fresh = k.turn == 0
+	k.begin(0, false)
 }

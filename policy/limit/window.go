@@ -6,6 +6,7 @@ import "github.com/spillway-dev/spillway/policy/unit"
 // be believed, and on none that began under another level.
 type window struct {
 	n, drops, failed int32
+	need             int32   // of them, for what they tell to be believed
 	running          int64   // summed over the answered
 	x, base          float64 // nanoseconds: what calls took, and what their baselines are
 	xx, xb, bb       float64 // sums of squares and products of the two

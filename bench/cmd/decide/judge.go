@@ -21,6 +21,8 @@ var comparisons = []comparison{
 	{"pool.Slots behind a lock / x/sync semaphore", "SlotsPoolLocked", "SlotsXSync", table.AtMost(1.5), true},
 	{"gate admit + release, time passed in / failsafe-go executor around a bulkhead", "AdmitGate", "AdmitFailsafe", table.AtMost(0.15), true},
 	{"gate admit + release, two clock reads / the same", "AdmitGateClock", "AdmitFailsafe", table.Target{}, true},
+	{"gate admit + release under a limit that adapts, time passed in / failsafe-go's adaptive limiter", "AdaptiveGate", "AdaptiveFailsafe", table.AtMost(0.35), true},
+	{"gate admit + release under a limit that adapts, two clock reads / the same", "AdaptiveGateClock", "AdaptiveFailsafe", table.Target{}, true},
 	{"policy's refusal / failsafe-go bulkhead's refusal", "RefusePolicy", "RefuseFailsafe", table.AtMost(1), false},
 	{"gate's refusal / gate admit + release", "RefuseGate", "AdmitGate", table.AtMost(1), true},
 	{"wrr, slots free, 1,000 tenants / Kubernetes queue set, seats free", "FairFree", "FairKubernetes", table.AtMost(0.05), false},
@@ -38,10 +40,10 @@ var comparisons = []comparison{
 }
 
 // concurrent are the benchmarks that -cpu 2 means something to.
-const concurrent = "^Benchmark(SlotsXSync|SlotsPoolLocked|Admit.*|RefuseGate|Call.*)$"
+const concurrent = "^Benchmark(SlotsXSync|SlotsPoolLocked|Admit.*|Adaptive.*|RefuseGate|Call.*)$"
 
 // free are the benchmarks of ours that may not allocate.
-var free = []string{"SlotsPool", "SlotsPoolLocked", "AdmitGate", "AdmitGateClock", "AdaptiveGate", "RefusePolicy", "RefuseGate", "CallPlain", "Shed", "FairFree", "FairQueued", "Known/1000000", "Remembered", "Spread", "Uniform"}
+var free = []string{"SlotsPool", "SlotsPoolLocked", "AdmitGate", "AdmitGateClock", "AdaptiveGate", "AdaptiveGateClock", "RefusePolicy", "RefuseGate", "CallPlain", "Shed", "FairFree", "FairQueued", "Known/1000000", "Remembered", "Spread", "Uniform"}
 
 type judge struct {
 	table  table.Table
