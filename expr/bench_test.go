@@ -3,6 +3,7 @@
 package expr_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/spillway-dev/spillway/expr"
@@ -25,6 +26,26 @@ func BenchmarkGap(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				p.Number(r)
+			}
+		})
+	}
+}
+
+// BenchmarkDearest is the other end: expressions about as dear as they may be, over
+// values as long as they are looked at.
+func BenchmarkDearest(b *testing.B) {
+	r := &made{path: strings.Repeat("a", expr.ValueMost), query: map[string]string{"q": strings.Repeat("a", expr.ValueMost)}}
+	for name, text := range map[string]string{
+		"Patterns": `path.matches('(a|aa|aaa|b|c|d|e|f|g|h|i|j)*x$') || query.q.matches('(a|aa|aaa)*y$')`,
+		"Lists":    `[1,2,3,4,5,6,7,8,9,10].all(x, [1,2,3,4,5,6,7,8,9,10].all(y, x*y > 0 && size(path) > x))`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			p, err := expr.Compile(expr.Condition, text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				p.Bool(r)
 			}
 		})
 	}

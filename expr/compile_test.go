@@ -99,7 +99,7 @@ func TestWhatIsNoExpressionIsToldWithItsPlace(t *testing.T) {
 		{expr.Condition, `query == headers`, "is used as a whole"},
 		{expr.Condition, `dyn(headers).exists(h, h == 'X')`, "not a list"},
 		{expr.Condition, `{'a': 1}.exists(k, k == path)`, "not a list"},
-		{expr.Condition, `path.contains(query.q)`, "units with values of 8192 bytes"},
+		{expr.Condition, `path.contains(query.q)`, "units with values of 2048 bytes"},
 		{expr.Condition, `[1,2,3,4,5,6,7,8].all(a, [1,2,3,4,5,6,7,8].all(b, [1,2,3,4,5,6,7,8].all(c, path.contains('` + long + `'))))`, "units with values"},
 	} {
 		_, err := expr.Compile(c.kind, c.text)

@@ -29,10 +29,11 @@ const (
 	// LengthMost is how many bytes an expression may have.
 	LengthMost = 4 << 10
 	// ValueMost is how many bytes of one value of a request an expression sees.
-	ValueMost = 8 << 10
-	// CostMost is what an expression may cost at most, in CEL's units: for values of
-	// ValueMost about a millisecond, for usual ones far below a microsecond.
-	CostMost = 20_000
+	ValueMost = 2 << 10
+	// CostMost is what an expression may cost at most, in CEL's units. The dearest, patterns
+	// that look in vain at every byte of a value of ValueMost, take about half a
+	// microsecond a unit; usual expressions take less than one in all.
+	CostMost = 4_000
 )
 
 // Request is what is known of a request. Each is asked for only if the expression
