@@ -89,6 +89,7 @@ type Gateway struct {
 	caps       *edge.Caps
 	guard      *edge.Guard
 	in         atomic.Pointer[entrances] // nil until Serve listens
+	serving    chan struct{}             // closed when it has its addresses
 	successor  chan struct{}             // closed when another process has taken over
 	succeeded  atomic.Bool
 	succeeding atomic.Bool
@@ -129,6 +130,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		abandoned: make(map[*exchange]struct{}),
 		readiness: newReadiness(),
 		caps:      edge.NewCaps(0, 0),
+		serving:   make(chan struct{}),
 		successor: make(chan struct{}),
 	}
 	g.guard = g.guarded()

@@ -22,8 +22,10 @@ type note struct {
 	granted unit.Instant
 }
 
-// startRecording begins the recording that the configuration asks for. One that
-// cannot be written is told of in the log and stops nobody.
+// startRecording prepares the recording that the configuration asks for. One that
+// cannot be written is told of in the log and stops nobody. It begins when the
+// gateway serves: one that cannot, its address being taken by the one that runs,
+// must not push that one's recording aside, and each attempt another.
 func (g *Gateway) startRecording(cfg *config.Config) error {
 	if cfg.Record.File == "" {
 		return nil
@@ -36,6 +38,7 @@ func (g *Gateway) startRecording(cfg *config.Config) error {
 	g.recorder, err = record.New(record.Options{
 		Path: cfg.Record.File, MaxSize: int64(cfg.Record.MaxSize), Keep: cfg.Record.Keep, Salt: cfg.Record.Salt.Value(),
 		Classes: classes, Outcomes: outcomeNames(), Known: cfg.TenantNames(),
+		Begin:  g.serving,
 		Config: cfg.RulesDigest(), Program: "spillway " + g.opts.Version,
 		Warn: func(text string) { g.log.Warn(text, "file", cfg.Record.File) },
 	})
@@ -46,8 +49,15 @@ func (g *Gateway) startRecording(cfg *config.Config) error {
 		s := g.recorder.Stats()
 		return s.Written, s.Dropped
 	}
-	g.log.Info("recording", "file", cfg.Record.File)
 	return nil
+}
+
+// beginRecording is called once the gateway has its addresses.
+func (g *Gateway) beginRecording() {
+	close(g.serving)
+	if g.recorder != nil {
+		g.log.Info("recording", "file", g.config().Record.File)
+	}
 }
 
 func outcomeNames() []string {
@@ -68,7 +78,11 @@ func (g *Gateway) stopRecording() {
 	if err != nil {
 		g.log.Warn("the end of the recording is lost", "error", err)
 	}
-	g.log.Info("recorded", "requests", s.Written, "lost", s.Dropped)
+	select {
+	case <-g.serving:
+		g.log.Info("recorded", "requests", s.Written, "lost", s.Dropped)
+	default: // it never began
+	}
 }
 
 // noted is what is recorded of a request beside times and outcome.

@@ -29,6 +29,7 @@ func recordOne(t testing.TB, file string) func() {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.Close)
+	g.beginRecording()
 
 	c := g.current.Load().classes[0]
 	ask := gate.Request{Tenant: "acme", Session: gate.SessionKey("s1"), At: c.gate.Now(), Cost: 1}

@@ -33,6 +33,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		return err
 	}
 	defer in.close()
+	g.beginRecording()
 	g.inherit(in.sockets)
 	server, administration := g.server(), g.adminServer()
 	failed := make(chan error, len(in.fronts)+1)

@@ -78,6 +78,9 @@ func (a *adminClient) do(ctx context.Context, method, path string, doc any) (sta
 	if err != nil {
 		return 0, failed(err)
 	}
+	if res.StatusCode == http.StatusUnauthorized {
+		return 0, failed(fmt.Errorf("the gateway wants another token: name its file with --token-file, or set %s", adminTokenEnv))
+	}
 	if json.Unmarshal(body, doc) != nil {
 		return 0, failed(fmt.Errorf("the gateway answers %d: %s", res.StatusCode, strings.TrimSpace(string(body))))
 	}

@@ -54,3 +54,23 @@ func TestExplain(t *testing.T) {
 		}
 	}
 }
+
+// Who lacks the admin token is told how a command gets it.
+func TestTheTokenIsAskedFor(t *testing.T) {
+	folder := t.TempDir()
+	const token = "c0ffee0123456789c0ffee0123456789"
+	written(t, folder, "token", token+"\n")
+	written(t, folder, "spillway.yaml", "version: 1\nlisten: 127.0.0.1:0\nadmin: { address: 127.0.0.1:0, token: file:token }\n"+
+		"upstreams: { app: { url: http://127.0.0.1:1 } }\nclasses: { all: { slots: 1 } }\n")
+	g := serve(t, folder)
+	ask := func(more ...string) (int, string) {
+		_, stderr, code := spillway(t, folder, append([]string{"override", "ls", "--admin", strings.TrimPrefix(g.admin, "http://")}, more...)...)
+		return code, stderr
+	}
+	if code, said := ask(); code != exitFailed || !strings.Contains(said, "--token-file") || !strings.Contains(said, adminTokenEnv) {
+		t.Errorf("without it, it exits %d and says %q", code, said)
+	}
+	if code, said := ask("--token-file", "token"); code != exitDone {
+		t.Errorf("with it, it exits %d and says %q", code, said)
+	}
+}

@@ -222,9 +222,14 @@ func TestServeTakenAddress(t *testing.T) {
 	taken := httptest.NewServer(http.NotFoundHandler())
 	defer taken.Close()
 	address := strings.TrimPrefix(taken.URL, "http://")
-	_, stderr, code := spillway(t, t.TempDir(), "serve", "--upstream", taken.URL, "--listen", address, "--admin", "127.0.0.1:0")
+	folder := t.TempDir()
+	written(t, folder, "traffic.rec", "of the gateway that has the address")
+	_, stderr, code := spillway(t, folder, "serve", "--upstream", taken.URL, "--listen", address, "--admin", "127.0.0.1:0", "--record", "traffic.rec")
 	if code != exitFailed || !strings.Contains(stderr, address) || strings.Count(stderr, "\n") != 1 {
 		t.Errorf("exits %d and says %q", code, stderr)
+	}
+	if files, _ := os.ReadDir(folder); len(files) != 1 || files[0].Name() != "traffic.rec" {
+		t.Errorf("the recording of the one that runs was moved: %v", files)
 	}
 }
 

@@ -185,6 +185,9 @@ func (d *Decision) instead() (all []string) {
 		over = fmt.Sprintf(" (max_deadline is %s)", ms(d.Timing.DeadlineMaxMS))
 	}
 	add(in.DeadlineMS > 0, "a deadline of %s%s%s", ms(enough(in.DeadlineMS)), about, over)
+	if d.Reason == "rate_limited" {
+		return []string{"a higher limit of its client (clients), or to ask when it was told"}
+	}
 	if len(all) == 0 {
 		return []string{"no figure of the configuration alone would have changed it"}
 	}

@@ -49,6 +49,7 @@ func TestText(t *testing.T) {
 		func(x *boundary.Case) {
 			x.Reason, x.Stage, x.Waited, x.Held = reason.Timeout, boundary.Running, 30*time.Millisecond, 270*time.Millisecond
 		},
+		func(x *boundary.Case) { x.Reason = reason.RateLimited },
 		func(x *boundary.Case) { *x = boundary.Case{Reason: reason.Failed, Tenant: "\x1b[31mred"} },
 	} {
 		x := base

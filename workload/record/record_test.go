@@ -230,6 +230,9 @@ func TestEarlierRecordingStays(t *testing.T) {
 	second, _ := recorder(t, record.Options{Path: path})
 	second.Add(&record.Request{Arrival: 2})
 	second.Close()
+	never, _ := recorder(t, record.Options{Path: path, Begin: make(chan struct{})})
+	never.Add(&record.Request{Arrival: 3})
+	never.Close() // before it has begun: nothing is moved
 	now, _, _ := readAll(t, path)
 	before, _, _ := readAll(t, path+".1")
 	if len(now) != 1 || now[0].Arrival != 2 || len(before) != 1 || before[0].Arrival != 1 {

@@ -29,6 +29,11 @@ type Options struct {
 	Known             []string // tenants whose hash the header is to hold, in order
 	Config, Program   string   // for the header
 
+	// Begin, if it is not nil, keeps the disk untouched until it is closed: what an
+	// earlier recording left stays where it is if this one never begins. Requests
+	// are held meanwhile as there is Room.
+	Begin <-chan struct{}
+
 	Room  int           // requests held between two flushes; default 32,768 (5 MB)
 	Flush time.Duration // how much a crash may lose; default 1s
 	// Warn is told once when recording begins to fail, and once when it works
@@ -209,9 +214,30 @@ func (r *Recorder) Close() error {
 	return r.disk.err
 }
 
+// begins waits until the recording is to begin, and says whether it is.
+func (r *Recorder) begins(begin <-chan struct{}) bool {
+	if begin == nil {
+		return true
+	}
+	select {
+	case <-begin:
+		return true
+	case <-r.stop:
+	}
+	select {
+	case <-begin: // both: what is held is written
+		return true
+	default:
+		return false
+	}
+}
+
 // run hands what was added to the disk, with two buffers in turn.
 func (r *Recorder) run(every time.Duration, spare []Request) {
 	defer close(r.done)
+	if !r.begins(r.disk.options.Begin) {
+		return
+	}
 	r.disk.open()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
