@@ -24,7 +24,7 @@ func (Shed) schema() map[string]any { return offSchema() }
 
 // Sheds reports whether the class, with its defaults, sheds: where it says how, and
 // where it has something to give instead.
-func (c *Class) Sheds() bool { return !c.Shed.Off && c.Shed != (Shed{}) }
+func (k *Class) Sheds() bool { return !k.Shed.Off && k.Shed != (Shed{}) }
 
 func (s *Shed) fill(ladder bool) {
 	if s.Off || !ladder && *s == (Shed{}) {

@@ -62,9 +62,9 @@ func (d *Document) loads() (loads []float64) {
 
 // mean are the figures of a policy at a load, over the seeds; nil if it was not played.
 type means struct {
-	n                                         float64
-	personal, shed, ideal, onTime, p99        float64
-	hit, all, list, flipsInWord, flips, seeds float64
+	n                                  float64
+	personal, shed, ideal, onTime, p99 float64
+	hit, all, list, flipsInWord, flips float64
 }
 
 func (d *Document) mean(policy string, load float64) *means {
