@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/spillway-dev/spillway/observe/quality"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/gap"
@@ -85,6 +86,9 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Gaps = func() []Gap {
 		known := gap.Estimate{Bucket: "\xff", Samples: 40, Mean: 0.1, Upper: 0.2, Known: true}
 		return []Gap{{Resource: "app", Class: "checkout", Estimates: []gap.Estimate{known, known, {Bucket: "made up"}}}}
+	}
+	m.Quality = func() []Quality {
+		return []Quality{{Resource: "app", Class: "checkout", Figures: []quality.Figure{{Rung: "cache", Answers: 5, Judged: 2, Mean: 0.5}, {Rung: "primary", Answers: 1}}}}
 	}
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)

@@ -110,4 +110,4 @@ func (l *Law) Sheds(now unit.Instant, a *Ask) bool {
 }
 
 // Share returns the share of what is offered that is shed, in millionths.
-func (l *Law) Share() int { return int(l.share * 1e6) }
+func (l *Law) Share() int { return int(float64(l.share*1e6) + 0.5) }
