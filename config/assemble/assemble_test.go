@@ -9,6 +9,7 @@ import (
 	"github.com/spillway-dev/spillway/config/assemble"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/plan"
 	"github.com/spillway-dev/spillway/policy/pool"
 )
@@ -144,5 +145,31 @@ func TestPlanAndMachineDeriveTheSameBound(t *testing.T) {
 	}
 	if got.Bound != 32 || got.BoundFrom != "memory" {
 		t.Errorf("bound %d from %s; 2 MiB hold 32 requests of 64 KiB", got.Bound, got.BoundFrom)
+	}
+}
+
+// One class with a range makes the limit of its upstream one that adapts: what others
+// have is theirs, whatever it is.
+func TestARangeOfSlotsMakesTheLimitAdapt(t *testing.T) {
+	all := assemble.Resources(parse(t, `version: 1
+upstreams: { app: { url: "http://a" }, other: { url: "http://b" } }
+classes:
+  web:   { match: { path: "/web" }, upstream: app, slots: { min: 4, max: 400 } }
+  jobs:  { match: { path: "/jobs" }, upstream: app, slots: 8 }
+  rest:  { match: { path: "/*" }, upstream: other }
+`))
+	app, other := all[0].Machine, all[1].Machine
+	if app.Limit.Law != limit.Knee || app.Limit.Start != 28 || other.Limit.Law != limit.Constant {
+		t.Errorf("app %+v, other %+v", app.Limit, other.Limit)
+	}
+	if web, jobs := app.Classes[0], app.Classes[1]; web.Floor != 4 || web.Pool.Slots != 400 || jobs.Floor != 8 || jobs.Pool.Slots != 8 {
+		t.Errorf("web from %d to %d, jobs from %d to %d", web.Floor, web.Pool.Slots, jobs.Floor, jobs.Pool.Slots)
+	}
+	m, err := boundary.New(app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if web, jobs := m.Class(0), m.Class(1); web.Slots != 20 || jobs.Slots != 8 || m.Limit().Limit != 28 {
+		t.Errorf("web is guaranteed %d, jobs %d of %d", web.Slots, jobs.Slots, m.Limit().Limit)
 	}
 }
