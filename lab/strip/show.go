@@ -60,13 +60,14 @@ func (d *Document) loads() (loads []float64) {
 	return loads
 }
 
-// mean are the figures of a policy at a load, over the seeds; nil if it was not played.
+// means are the figures of a policy at a load, over the seeds.
 type means struct {
 	n                                  float64
 	personal, shed, ideal, onTime, p99 float64
 	hit, all, list, flipsInWord, flips float64
 }
 
+// mean returns them, or nil if it was not played.
 func (d *Document) mean(policy string, load float64) *means {
 	var m means
 	for _, r := range d.Runs {

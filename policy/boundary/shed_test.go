@@ -253,3 +253,21 @@ func BenchmarkShed(b *testing.B) {
 	}
 	_ = n
 }
+
+// Nobody in a class with a law is refused by rote: whoever finds the room full is
+// demand all the same, or the law would believe that the load is over.
+func TestWhoFindsTheRoomFullIsDemand(t *testing.T) {
+	m := must(New(Config{Strict: true, Classes: []Class{{
+		Name: "app", Deadline: time.Hour, DeadlineMax: time.Hour, Shed: &shed.Rule{}, Pool: pool.Config{Slots: 1, Bound: 1},
+	}}}))
+	var out Effects
+	now := unit.Instant(0)
+	for range 3000 {
+		now = now.Add(ms)
+		m.Offer(now, &Request{}, &out)
+	}
+	s := m.Class(0)
+	if s.Tally.Answered[reason.QueueFull] != 2998 || math.Abs(s.Shed.DemandPerS-1000) > 20 {
+		t.Errorf("%d found the room full; a demand of %.0f/s, want 1000", s.Tally.Answered[reason.QueueFull], s.Shed.DemandPerS)
+	}
+}
