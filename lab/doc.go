@@ -5,6 +5,7 @@
 //
 //	lab/fair    which tenant is served when one of them floods a queue
 //	lab/pool    where a worker pool should stop taking work in
+//	lab/limits  which limit finds what a resource can do at once
 //	lab/verify  every figure and verdict again, from the raw records alone
 //
 // An experiment has arms. An arm is a scenario of package sim with one thing

@@ -73,6 +73,7 @@ const (
 	gain      = 0.25 // of the way to the latest window
 	tolerance = 0.15 // above the baseline latency is looked into
 	lower     = 0.2  // below it it is out of date
+	drift     = 0.9  // of the limit before: what is not known for sure costs it no more
 	near      = 0.15 // of the baseline: what is further off is another baseline
 	news      = 0.05 // of the baseline: what was adopted is to be looked at again soon
 	memory    = 3.0  // looks that the baselines rest on at most

@@ -101,14 +101,15 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 			k.nextDown = k.in(now, soonTurns)
 			return
 		}
+		least := float64(drift * k.base)
 		if times > float64(factor*(1+max(tolerance, float64(surely*k.unsure)))) { // slower than a queue: something else has happened
-			k.set(min(k.base, k.level))
+			k.set(min(least, k.level))
 			k.rest(now, upTurns)
 			k.wait(seen)
 			return
 		}
 		if !stands(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/max(k.footLatency, 1), height) {
-			k.set(max(min(float64(k.w.inFlight()/seen*(1+above)), k.level), k.base/2))
+			k.set(max(min(float64(k.w.inFlight()/seen*(1+above)), k.level), min(least, k.level)))
 			first, again := k.proven == 0, float64(upTurns)
 			if k.level < k.proven/2 { // it could do more not long ago
 				again = soonTurns
