@@ -31,9 +31,6 @@ const (
 // stripRungs are all that can answer.
 var stripRungs = []string{"personalised", "session_cache", "second_model", "frequency_list", "refused"}
 
-// sentenceRows are a writer's sentence: what was typed of it, in order.
-type sentenceRows struct{ rows []row }
-
 // stripFigures computes what lab strip says of an arm, from the keystrokes alone:
 // those of a sentence are put together first and looked at one after the other.
 func stripFigures(text json.RawMessage, rows []row) (figures, error) {

@@ -125,18 +125,18 @@ func (c *Class) pool() pool.Config {
 }
 
 // Validate returns every fault of the configuration, joined, or nil.
-func (c *Config) Validate() error {
+func (cfg *Config) Validate() error {
 	var errs []error
 	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
-	if len(c.Classes) == 0 && !c.Unused {
-		fault("resource %q has no classes; give it at least one", c.Name)
+	if len(cfg.Classes) == 0 && !cfg.Unused {
+		fault("resource %q has no classes; give it at least one", cfg.Name)
 	}
-	if err := c.Limit.Validate(); err != nil {
-		fault("resource %q: %w", c.Name, err)
+	if err := cfg.Limit.Validate(); err != nil {
+		fault("resource %q: %w", cfg.Name, err)
 	}
-	names := make(map[string]bool, len(c.Classes))
-	for i := range c.Classes {
-		cl := &c.Classes[i]
+	names := make(map[string]bool, len(cfg.Classes))
+	for i := range cfg.Classes {
+		cl := &cfg.Classes[i]
 		if names[cl.Name] {
 			fault("class %q appears twice; names must differ", cl.Name)
 		}

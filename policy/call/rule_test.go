@@ -284,7 +284,7 @@ func TestNoCallAllocates(t *testing.T) {
 		s := d.Begin(now, &c, Request{Deadline: unit.Never, Idempotent: true})
 		d.Sent(now, &c, s.Attempt)
 		if s.Do == Send {
-			s = d.Passed(s.Next, &c)
+			d.Passed(s.Next, &c)
 			d.Ended(now, &c, 1, Outcome{Result: Refused, After: time.Millisecond})
 		}
 		d.Left(now, &c)
