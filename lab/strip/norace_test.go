@@ -1,0 +1,5 @@
+//go:build !race
+
+package strip
+
+const raced = false
