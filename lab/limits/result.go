@@ -49,6 +49,9 @@ type Result struct {
 	// MeanMS is from offer to answer, of what was served.
 	MeanMS report.Number `json:"mean_ms"`
 
+	// HeldMS is the time of all work in flight, up to the end of the offered load.
+	HeldMS report.Number `json:"held_total_ms"`
+
 	InFlight []report.Number `json:"in_flight"` // by second; of long runs by ten
 }
 
@@ -117,6 +120,11 @@ func (c *course) result() *Result {
 	}
 	c.judge(r)
 	c.count(r)
+	var held int64
+	for _, v := range c.inFlight {
+		held += v
+	}
+	r.HeldMS = report.Ms(held)
 	r.InFlight = c.written()
 	return r
 }

@@ -54,6 +54,7 @@ func limitsFigures(text json.RawMessage, rows []row) (figures, error) {
 	f := figures{"offered": float64(len(rows)), "served": 0}
 	for _, one := range seconds {
 		f["served"] += one.served
+		f["held_total_ms"] += one.inFlight * 1000
 	}
 	f["refused"] = f["offered"] - f["served"]
 	f["mean_ms"] = latency / f["served"] / 1e6
