@@ -22,10 +22,11 @@ import (
 //
 // Attempts. GET, HEAD, OPTIONS, TRACE, PUT and DELETE may be done twice; anything
 // else is sent again only where it surely did not run, or under an Idempotency-Key to a
-// service that honours it (HonoursKeys). 429 and 503 mean that it did not run, 502 and
-// 504 that nobody knows, 500 that it failed; Retry-After, retry-after-ms, x-should-retry
-// and what else services say of coming back is obeyed. What net/http's transport would
-// send again by itself, uncounted, it does not: see Resent.
+// service that honours it (HonoursKeys). 429, and 503 that says when to come back, mean
+// that it did not run; 502 and 504 that nobody knows, 500 that it failed, and 503 alone
+// that it is busy. Retry-After, retry-after-ms, x-should-retry and what else services
+// say of coming back is obeyed. What net/http's transport would send again by itself,
+// uncounted, it does not: see Resent.
 //
 // Each attempt says what it is: x-envoy-attempt-count is its number, and what is left
 // of its limit travels in x-envoy-expected-rq-timeout-ms (and in grpc-timeout, where the

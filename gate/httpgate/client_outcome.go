@@ -34,11 +34,12 @@ func answered(resp *http.Response, grpc, repeatedKey bool) error {
 	if grpc && resp.StatusCode == http.StatusOK {
 		return answeredInGRPC(resp)
 	}
-	r := resultOf(resp, repeatedKey)
+	said := policy.ReadPushback(resp.Header.Get, time.Now())
+	r := resultOf(resp, said, repeatedKey)
 	if r == policy.OK && resp.StatusCode < 400 {
 		return nil
 	}
-	o := policy.ReadPushback(resp.Header.Get, time.Now()).Outcome(r)
+	o := said.Outcome(r)
 	if o == (policy.Outcome{}) {
 		return nil
 	}
@@ -70,10 +71,14 @@ func answeredInGRPC(resp *http.Response) error {
 const unknownInGRPC = 2
 
 // resultOf says what a status means for the call.
-func resultOf(resp *http.Response, repeatedKey bool) policy.Result {
+func resultOf(resp *http.Response, said policy.Pushback, repeatedKey bool) policy.Result {
 	switch s := resp.StatusCode; {
-	case s == http.StatusTooManyRequests, s == http.StatusServiceUnavailable, s == statusOverloaded:
+	case s == http.StatusTooManyRequests, s == statusOverloaded:
 		return policy.Refused
+	case s == http.StatusServiceUnavailable && (said.Asked || said.Never):
+		return policy.Refused
+	case s == http.StatusServiceUnavailable:
+		return policy.Busy
 	case s == http.StatusGatewayTimeout && resp.Header.Get(HeaderReason) == reason.Expired.String():
 		return policy.Refused // its time ran out in the queue: it did not run
 	case s == http.StatusConflict && repeatedKey && resp.Header.Get("Retry-After") != "":

@@ -180,7 +180,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 	n := 0
 	piped(t, func(w http.ResponseWriter, _ *http.Request) {
 		if n++; n%2 == 1 {
-			w.WriteHeader(503)
+			w.WriteHeader(429)
 			w.Write(make([]byte, 20<<10))
 		}
 	}, func(t *testing.T, base *http.Transport, dialed func() int) {

@@ -213,7 +213,7 @@ func (d *Dependency) ended(now unit.Instant, c *Call, attempt uint16, o Outcome)
 func (c *Call) fail(o Outcome, why reason.Reason, final bool) {
 	c.failed, c.why = true, why
 	c.final = c.final || final
-	c.busy = c.busy || o.Result == Refused
+	c.busy = c.busy || o.Result == Refused || o.Result == Busy
 	c.after = max(c.after, min(o.After, longest))
 }
 

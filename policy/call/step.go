@@ -78,7 +78,7 @@ const (
 	// OK: an answer; whether it is the one hoped for is between caller and dependency.
 	OK Result = iota
 	// Refused: the dependency says that it did not do the work and is too busy
-	// (429, 503, RESOURCE_EXHAUSTED, UNAVAILABLE with pushback).
+	// (429, 503 with pushback, RESOURCE_EXHAUSTED, UNAVAILABLE with pushback).
 	Refused
 	// Unsent: it surely never reached the dependency (refused connection, failed
 	// handshake, no connection).
@@ -88,6 +88,9 @@ const (
 	Broken
 	// Fault: the dependency tried and failed (500).
 	Fault
+	// Busy: it says that it is too busy and not that it did nothing: whoever stands
+	// between may say so of a service that went away at work (503 without pushback).
+	Busy
 	// Neutral: it says nothing of the dependency and is not tried again (our own
 	// refusal, the caller's fault, a panic before sending). It is the call's answer
 	// unless another attempt is in flight: that goes on.

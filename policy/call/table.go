@@ -26,6 +26,7 @@ var ends = [...]struct {
 	Unsent:  {anyTime, bad},
 	Broken:  {ifSafe, bad},
 	Fault:   {ifSafe, bad},
+	Busy:    {ifSafe, bad},
 	Neutral: {never, neutral},
 }
 
