@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,11 +16,14 @@ import (
 // a session to what it was told in a stretch, and says why.
 func TestAGateShedsByWhatRequestsSay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var last boundary.Case
 		g, err := gate.New(gate.Config{Strict: true, Classes: []gate.Class{{
 			Name: "score", Deadline: 50 * time.Millisecond, Shed: &gate.Shed{},
 			Pool: gate.Pool{Slots: 8, Latency: 50 * time.Millisecond, Service: 8 * time.Millisecond},
 		}}}, gate.WithCases(func(_, _ string, x *boundary.Case) {
+			mu.Lock()
+			defer mu.Unlock()
 			if x.Reason == reason.ShedForLoad {
 				last = *x
 			}
@@ -37,18 +41,19 @@ func TestAGateShedsByWhatRequestsSay(t *testing.T) {
 			return r, kind
 		}
 		why := make([]reason.Reason, offered)
+		var all sync.WaitGroup
 		for i := range why {
-			go func() {
+			all.Go(func() {
 				r, _ := request(i)
 				p, refused := g.Enter(t.Context(), r)
 				if why[i] = refused.Reason; refused.Reason == reason.None {
 					time.Sleep(8 * time.Millisecond)
 					p.Done()
 				}
-			}()
+			})
 			time.Sleep(500 * time.Microsecond)
 		}
-		time.Sleep(time.Second)
+		all.Wait()
 		asked, shed := [3]int{}, [3]int{}
 		rungs, flips := map[uint64]bool{}, 0
 		for i := offered / 4; i < offered; i++ {
