@@ -51,7 +51,8 @@ func (c *client) unary(ctx context.Context, method string, req, reply any, cc *g
 // one's content over.
 func freshOf(reply any) func() any {
 	if m, ok := reply.(proto.Message); ok {
-		return func() any { return m.ProtoReflect().New().Interface() }
+		kind := m.ProtoReflect().Type() // the caller's reply itself is the winner's by the time a hedge begins
+		return func() any { return kind.New().Interface() }
 	}
 	if t := reflect.TypeOf(reply); t != nil && t.Kind() == reflect.Pointer {
 		return func() any { return reflect.New(t.Elem()).Interface() }
