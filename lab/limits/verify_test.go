@@ -15,7 +15,7 @@ import (
 // The records say what the lab said; and no more once the end of one call is later by
 // a microsecond.
 func TestARecordThatIsChangedIsSeen(t *testing.T) {
-	p, err := Table(Options{Laws: []string{"knee"}, Scenarios: []string{"surge"}, Quick: true}, 3)
+	p, err := Table(Options{Laws: []string{"knee"}, Scenarios: []string{"healthy"}, Quick: true}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +27,13 @@ func TestARecordThatIsChangedIsSeen(t *testing.T) {
 	if err != nil || len(found.Mismatches) > 0 || found.Figures < 50 {
 		t.Fatalf("%d figures, %v: %v", found.Figures, found.Mismatches, err)
 	}
-	delay(t, filepath.Join(p.Raw, "surge-knee.csv.gz"))
+	delay(t, filepath.Join(p.Raw, "healthy-knee.csv.gz"))
 	found, err = verify.Dir(p.Raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range found.Mismatches {
-		if m.Where == "surge-knee.held_total_ms" {
+		if m.Where == "healthy-knee.held_total_ms" {
 			return
 		}
 	}
