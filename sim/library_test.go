@@ -17,7 +17,7 @@ func asking(t *testing.T, callers sim.Callers, perSecond float64) *sim.Result {
 	t.Helper()
 	names := workload.NewNames()
 	return play(t, sim.Scenario{
-		Seed: 1, For: 20 * time.Second, Names: names, Check: true,
+		Seed: 1, For: 8 * time.Second, Names: names, Check: true,
 		Resources: []sim.Resource{{Boundary: strict(checkout()), Upstream: sim.Upstream{Slots: 40, Service: service("100ms")}}},
 		Streams:   []sim.Stream{{Source: poisson(names, "checkout", perSecond, 0), Callers: callers}},
 	})
