@@ -25,7 +25,7 @@ and takes 8 ms: 8,000 keystrokes a second. What comes beyond that takes a freque
 everybody is late. Each policy says which keystrokes those are; the text that is typed is
 real or the bundled one, and so are the suggestions that are counted as hits or misses.`,
 		Example: `  spillway lab strip
-  spillway lab strip --text ../shared/data --seeds 3
+  spillway lab strip --text texts --seeds 3
   spillway lab strip --policies random,prefix,gap --load 1.5 --table-only
   spillway lab strip --report strip.html --raw records && spillway lab verify records`,
 		Args: cobra.NoArgs,

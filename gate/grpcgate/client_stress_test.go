@@ -356,3 +356,25 @@ func TestAStreamsPanicIsItsUsers(t *testing.T) {
 		}
 	}
 }
+
+// A hedge that lost may still be written when its call has returned, and the caller
+// may use its message again by then: where there can be two at once, what is sent is
+// no more his.
+func TestAHedgeSendsNothingThatIsTheCallers(t *testing.T) {
+	in := wrapperspb.String("what is sent")
+	for name, k := range map[string]struct {
+		p    call.Policy
+		same bool
+	}{"alone": {call.Policy{}, true}, "beside a hedge": {hedged(time.Hour), false}} {
+		err := grpcgate.UnaryClient(dependency(t, k.p), safe)(t.Context(), methodSay, in, new(text), nil,
+			func(_ context.Context, _ string, req, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+				if sent := req.(*text); (sent == in) != k.same || sent.Value != in.Value {
+					t.Errorf("%s: %q is sent, the caller's own message: %v", name, sent.Value, sent == in)
+				}
+				return nil
+			})
+		if err != nil {
+			t.Error(name, err)
+		}
+	}
+}

@@ -27,6 +27,8 @@ func (c *client) unary(ctx context.Context, method string, req, reply any, cc *g
 	if d.Repeats() && (ask.Idempotent || ask.Keyed) {
 		if fresh = freshOf(reply); fresh == nil {
 			fresh, ask.Fixed = func() any { return reply }, true
+		} else if m, ok := req.(proto.Message); ok {
+			req = proto.Clone(m) // the caller's own is his again while a hedge that lost may still be written
 		}
 	}
 	to := listenersOf(opts)
