@@ -246,13 +246,16 @@ func (s *clientStream) Header() (metadata.MD, error) {
 	return s.won.stream.Header()
 }
 
-// RecvMsg implements grpc.ClientStream.
+// RecvMsg implements grpc.ClientStream. As with grpc's own, the end has been told to whoever
+// listens when it is returned here.
 func (s *clientStream) RecvMsg(m any) error {
 	s.wait()
 	switch {
 	case s.err != nil:
+		s.finish(s.err)
 		return s.err
 	case s.won.end != nil:
+		s.finish(s.won.end)
 		return s.won.end
 	}
 	err := s.won.stream.RecvMsg(m)
