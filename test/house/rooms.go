@@ -60,6 +60,7 @@ func Rooms() []Room {
 		{"policy/call", "timeouts, retries, hedges, breaker", leaves, Pure},
 		{"policy/ladder", "which cheaper answer, under which name and reason", leaves, Pure},
 		{"policy/quota", "what may be spent per time", leaves, Pure},
+		{"policy/job", "what becomes of work that was accepted, and of its key", with("policy/call"), Pure},
 		{"policy/rate", "what one caller may ask at the edge", leaves, Pure},
 		{"policy/spread", "which copy of an upstream, and which is out", leaves, Pure},
 		{"policy/pool", "slots and the waiting room", with("policy/plan", "policy/fair", "policy/limit"), Pure},
@@ -83,8 +84,9 @@ func Rooms() []Room {
 			"config/...", "expr", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
 		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
+		{"lab/parts", "real processes of a live round, and what is known of the machine", []string{"report", "policy/unit"}, Free},
 		{"lab/fallback/live", "a round of lab fallback with real processes", []string{
-			"gate/caller", "gate/standin", "load", "sim/store", "report", "policy/...",
+			"gate/caller", "gate/standin", "lab/parts", "load", "sim/store", "report", "policy/...",
 		}, Free},
 		{"lab/fallback/ap/shop", "the purchases of a shop that does not exist", []string{"workload/...", "lab/fallback/ap/purchases"}, Repeatable},
 		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
