@@ -6,6 +6,7 @@
 //	lab/fair    which tenant is served when one of them floods a queue
 //	lab/pool    where a worker pool should stop taking work in
 //	lab/limits  which limit finds what a resource can do at once
+//	lab/parts   real processes of live rounds, and what is known of the machine
 //	lab/verify  every figure and verdict again, from the raw records alone
 //
 // An experiment has arms. An arm is a scenario of package sim with one thing

@@ -2,13 +2,12 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os/exec"
-	"runtime"
 	"time"
 
+	"github.com/spillway-dev/spillway/lab/parts"
 	"github.com/spillway-dev/spillway/report"
 	"github.com/spillway-dev/spillway/sim/store"
 )
@@ -18,77 +17,23 @@ import (
 var ErrWrong = errors.New("live: not as it must be")
 
 // Bench plays rounds, one at a time.
-type Bench struct {
-	start func(part string) *exec.Cmd
-	// idle is what was watched after the latest round; nil: nothing yet.
-	idle *report.Number
-}
+type Bench struct{ bench *parts.Bench }
 
 // NewBench returns a bench whose parts are started by running what start makes: a
 // process that calls [Part] with that name, its standard input and its standard output.
-func NewBench(start func(part string) *exec.Cmd) *Bench { return &Bench{start: start} }
+func NewBench(start func(part string) *exec.Cmd) *Bench { return &Bench{parts.NewBench(start)} }
 
-// trio is the parts of a round; what asks comes after what it asks.
-type trio struct {
-	bench *Bench
-	parts []*process
-}
-
-// lead is how long before the warm-up everything is ready.
-const lead = 50 * time.Millisecond
-
-// open starts the parts and the round, and returns when all three have begun.
-func (b *Bench) open(r *Round) (*trio, error) {
-	t, peer := &trio{bench: b}, ""
-	for _, name := range []string{Store, Service, Tester} {
-		p, err := launch(name, b.start(name), spec{*r, r.flatOut, peer})
-		if err != nil {
-			return t, err
-		}
-		t.parts = append(t.parts, p)
-		s, err := p.said()
-		if err != nil {
-			return t, err
-		}
-		peer = s.Address
-	}
-	start := order{time.Now().Add(warmUp + lead).UnixNano()}
-	for _, p := range t.parts {
-		if err := p.order(start); err != nil {
-			return t, err
-		}
-		if _, err := p.said(); err != nil {
-			return t, err
-		}
-	}
-	return t, nil
-}
-
-func (t *trio) kill() {
-	for _, p := range t.parts {
-		p.kill()
-	}
-}
-
-// result waits for a part's.
-func (t *trio) result(i int, into any) (cpu time.Duration, err error) {
-	p := t.parts[i]
-	if err := p.order(order{}); err != nil {
-		return 0, err
-	}
-	s, err := p.said()
-	if err != nil {
-		return 0, err
-	}
-	return s.CPU, json.Unmarshal(s.Result, into)
-}
-
-// Indices of trio.parts.
+// Indices of the parts in a plan.
 const (
 	theStore = iota
 	theService
 	theTester
 )
+
+// plan is the round as its parts are told of it.
+func (r *Round) plan() parts.Plan[spec] {
+	return parts.Plan[spec]{Parts: []string{Store, Service, Tester}, Spec: spec{*r, r.flatOut}, Warm: warmUp}
+}
 
 // told is what the parts told of a round.
 type told struct {
@@ -103,33 +48,18 @@ func (b *Bench) Play(ctx context.Context, r Round, w store.Watch) (store.Sums, F
 	if err := r.Validate(); err != nil {
 		return store.Sums{}, Facts{}, err
 	}
-	f := Facts{Cores: runtime.NumCPU(), CPU: map[string]report.Number{}}
-	f.Idle = b.settle(ctx)
-	f.Quiet, f.Load = isQuiet(f.Idle), loadOf()
+	f := Facts{Machine: b.bench.Settle(ctx)}
 	var all told
-	err := b.run(ctx, &r, func(t *trio) error {
-		before, began := machineTime(), time.Now()
-		took := func(name string, cpu time.Duration, err error) error {
-			f.CPU[name] = report.Number(cpu.Seconds() / max(time.Since(began)-warmUp-lead, time.Millisecond).Seconds())
+	err := parts.Run(ctx, b.bench, r.plan(), &f.Machine, func(t *parts.Team) error {
+		if err := t.Result(theTester, &all.tester); err != nil {
 			return err
 		}
-		cpu, err := t.result(theTester, &all.tester)
-		if err := took(Tester, cpu, err); err != nil {
-			return err
-		}
-		after := machineTime()
-		f.Stolen = share(after.stolen-before.stolen, after.all-before.all)
-		// What still waits in the store sleeps: the machine can be watched meanwhile.
-		watched := make(chan report.Number, 1)
-		go func() { watched <- watch(ctx) }()
-		cpu, err = t.result(theService, &all.service)
-		if err = took(Service, cpu, err); err == nil {
-			cpu, err = t.result(theStore, &all.store)
-			err = took(Store, cpu, err)
-		}
-		idle := <-watched
-		b.idle = &idle
-		return err
+		return t.Rest(ctx, func() error { // what still waits in the store sleeps
+			if err := t.Result(theService, &all.service); err != nil {
+				return err
+			}
+			return t.Result(theStore, &all.store)
+		})
 	})
 	if err != nil {
 		return store.Sums{}, f, err
@@ -138,55 +68,16 @@ func (b *Bench) Play(ctx context.Context, r Round, w store.Watch) (store.Sums, F
 	return sums, f, err
 }
 
-// run has the parts of a round played, and sees to it that none is left.
-func (b *Bench) run(ctx context.Context, r *Round, f func(*trio) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t, err := b.open(r)
-	defer t.kill()
-	stop := context.AfterFunc(ctx, t.kill)
-	defer stop()
-	if err == nil {
-		err = f(t)
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return err
-}
-
-// settle watches the machine until it is idle, or has not been for too long.
-func (b *Bench) settle(ctx context.Context) report.Number {
-	var idle report.Number
-	if b.idle != nil {
-		idle = *b.idle
-		b.idle = nil
-		if isQuiet(idle) {
-			return idle
-		}
-	}
-	for range watches {
-		if idle = watch(ctx); isQuiet(idle) || ctx.Err() != nil {
-			break
-		}
-	}
-	return idle
-}
-
 // Capacity measures how many requests a second the service answers under the policy
 // of a round, asked by all senders without a pause, of a store that does not wait.
 func (b *Bench) Capacity(ctx context.Context, r Round) (report.Number, error) {
 	if err := r.Validate(); err != nil {
 		return report.None(), err
 	}
-	b.settle(ctx)
+	m := b.bench.Settle(ctx)
 	r.flatOut, r.Rest, r.Deadline = capacityFor, 0, 0
 	var all tested
-	err := b.run(ctx, &r, func(t *trio) error {
-		_, err := t.result(theTester, &all)
-		return err
-	})
+	err := parts.Run(ctx, b.bench, r.plan(), &m, func(t *parts.Team) error { return t.Result(theTester, &all) })
 	if err == nil && all.Wrong > 0 {
 		err = fmt.Errorf("%w: %d answers were wrong, the first: %s", ErrWrong, all.Wrong, all.First)
 	}

@@ -14,10 +14,7 @@
 //	bench := live.NewBench(func(part string) *exec.Cmd { return exec.Command(self, "part", part) })
 //	facts, err := bench.Play(ctx, round, watch)
 //
-// Processes are fresh in each round: this program started anew, which then calls [Part].
-// Whoever started them holds the other end of their standard input; a part ends when that
-// closes, so that none outlives a parent that was killed. When one part ends early the
-// others are ended with it.
+// Processes are fresh in each round and end with it: see lab/parts.
 //
 // # What is real and what is not
 //

@@ -74,6 +74,11 @@ func (r *Round) draws() (*store.Draws, error) {
 type spec struct {
 	Round   Round
 	FlatOut time.Duration
-	// Peer is the address of the part that is asked.
-	Peer string
+}
+
+// round is the round with what does not travel with it.
+func (s *spec) round() Round {
+	r := s.Round
+	r.flatOut = s.FlatOut
+	return r
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spillway-dev/spillway/gate/caller"
 	"github.com/spillway-dev/spillway/gate/standin"
+	"github.com/spillway-dev/spillway/lab/parts"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/sim/store"
@@ -19,13 +20,13 @@ import (
 
 // servicePart asks the store and answers.
 type servicePart struct {
-	trouble
+	parts.Trouble
 	round   Round
 	draws   *store.Draws
 	store   *link[lookup, found]
 	warm    *brain // answers the warm-up
 	counted *brain
-	clock   atomic.Pointer[clock]
+	clock   atomic.Pointer[parts.Clock]
 
 	mu      sync.Mutex
 	waiting map[attemptKey]chan found
@@ -84,12 +85,13 @@ func newBrain(r *Round) (*brain, error) {
 	return b, err
 }
 
-func (p *servicePart) open(s spec) (string, error) {
-	p.round, p.waiting = s.Round, map[attemptKey]chan found{}
+// Open implements parts.Part.
+func (p *servicePart) Open(s spec, peer string) (string, error) {
+	p.round, p.waiting = s.round(), map[attemptKey]chan found{}
 	p.rest.L = &p.mu
-	p.clock.Store(&clock{time.Now()})
+	p.clock.Store(&parts.Clock{Start: time.Now()})
 	var err error
-	if p.draws, err = s.Round.draws(); err != nil {
+	if p.draws, err = p.round.draws(); err != nil {
 		return "", err
 	}
 	if p.warm, err = newBrain(&p.round); err != nil {
@@ -98,7 +100,7 @@ func (p *servicePart) open(s spec) (string, error) {
 	if p.counted, err = newBrain(&p.round); err != nil {
 		return "", err
 	}
-	if p.store, err = dial[lookup, found](s.Peer); err != nil {
+	if p.store, err = dial[lookup, found](peer); err != nil {
 		return "", fmt.Errorf("the store: %w", err)
 	}
 	go p.hear()
@@ -110,10 +112,11 @@ func (p *servicePart) open(s spec) (string, error) {
 	return l.Addr().String(), nil
 }
 
-func (p *servicePart) begin(c clock) { p.clock.Store(&c) }
+// Begin implements parts.Part.
+func (p *servicePart) Begin(c parts.Clock) { p.clock.Store(&c) }
 
-// end waits for the attempts that lost: requests have been answered.
-func (p *servicePart) end() any {
+// End waits for the attempts that lost: requests have been answered.
+func (p *servicePart) End() any {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.trying > 0 {
@@ -133,7 +136,7 @@ func (p *servicePart) hear() {
 	for {
 		var f found
 		if err := p.store.receive(&f); err != nil {
-			p.fail(fmt.Errorf("the store: %w", err))
+			p.Fail(fmt.Errorf("the store: %w", err))
 			return
 		}
 		key := attemptKey{f.N, f.Attempt}
@@ -149,9 +152,9 @@ func (p *servicePart) hear() {
 
 // listen answers the requests of a connection, one after the other.
 func (p *servicePart) listen(l *link[answer, ask]) {
-	pause, err := newAlarm()
+	pause, err := parts.NewAlarm()
 	if err != nil {
-		p.fail(err)
+		p.Fail(err)
 		return
 	}
 	for {
@@ -160,8 +163,8 @@ func (p *servicePart) listen(l *link[answer, ask]) {
 			return // the tester has gone
 		}
 		a := p.answer(&q)
-		if err := pause.sleep(p.round.Rest); err != nil {
-			p.fail(err)
+		if err := pause.Sleep(p.round.Rest); err != nil {
+			p.Fail(err)
 		}
 		if err := l.send(&a); err != nil {
 			return
@@ -181,7 +184,7 @@ func (p *servicePart) answer(q *ask) answer {
 	}
 	ctx, cancel := context.Background(), context.CancelFunc(func() {})
 	if p.round.Deadline > 0 {
-		ctx, cancel = context.WithDeadline(ctx, c.time(unit.Instant(q.Due)).Add(p.round.Deadline))
+		ctx, cancel = context.WithDeadline(ctx, c.Time(unit.Instant(q.Due)).Add(p.round.Deadline))
 	}
 	defer cancel()
 	ask := func(ctx context.Context) (scored, error) {
@@ -208,11 +211,11 @@ func (p *servicePart) answer(q *ask) answer {
 var rungs = map[string]rung{"primary": primary, "last_known": lastKnown, "default": byDefault}
 
 // try makes an attempt.
-func (p *servicePart) try(ctx context.Context, c *clock, r *asked, a caller.Attempt) (scored, error) {
+func (p *servicePart) try(ctx context.Context, c *parts.Clock, r *asked, a caller.Attempt) (scored, error) {
 	key, reply := attemptKey{r.N, uint16(a.Number)}, make(chan found, 1)
 	t, l := tried{Attempt: key.attempt, Hedge: a.Hedge, Limit: unit.Never}, lookup{N: r.N, Attempt: key.attempt, Left: -1}
 	if limit, ok := a.Limit(); ok {
-		t.Limit = c.at(limit)
+		t.Limit = c.At(limit)
 		if p.round.Travels {
 			left, _ := a.Left()
 			l.Left = int64(max(left, 0))
@@ -224,13 +227,13 @@ func (p *servicePart) try(ctx context.Context, c *clock, r *asked, a caller.Atte
 		return scored{}, context.Canceled
 	}
 	p.waiting[key] = reply
-	t.Sent = c.now()
+	t.Sent = c.Now()
 	r.Tries = append(r.Tries, t)
 	p.trying++
 	p.mu.Unlock()
 	defer p.ended()
 	if err := p.store.send(&l); err != nil {
-		p.fail(fmt.Errorf("the store: %w", err))
+		p.Fail(fmt.Errorf("the store: %w", err))
 		return scored{}, caller.Broken(err)
 	}
 	select {
@@ -263,8 +266,8 @@ func (p *servicePart) ended() {
 }
 
 // decide notes what came of a request.
-func (p *servicePart) decide(c *clock, r *asked, v scored, err error) {
-	now := c.now()
+func (p *servicePart) decide(c *parts.Clock, r *asked, v scored, err error) {
+	now := c.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r.Decided, r.Reason, r.Attempts = now, reason.Served, len(r.Tries)

@@ -6,17 +6,18 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spillway-dev/spillway/lab/parts"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/sim/store"
 )
 
 // storePart has slots and one line.
 type storePart struct {
-	trouble
+	parts.Trouble
 	draws *store.Draws
 	free  bool // nobody waits
 	idle  []*slot
-	clock clock
+	clock parts.Clock
 
 	mu      sync.Mutex
 	line    []*held // from head on
@@ -28,7 +29,7 @@ type storePart struct {
 
 // slot sleeps the waits of the lookups that hold it, one after the other.
 type slot struct {
-	alarm *alarm
+	alarm *parts.Alarm
 	next  chan *held
 }
 
@@ -46,14 +47,16 @@ type held struct {
 // warmWait is what a lookup of the warm-up holds a slot.
 const warmWait = 2 * time.Millisecond
 
-func (p *storePart) open(s spec) (string, error) {
+// Open implements parts.Part.
+func (p *storePart) Open(s spec, _ string) (string, error) {
+	r := s.round()
 	var err error
-	if p.draws, err = s.Round.draws(); err != nil {
+	if p.draws, err = r.draws(); err != nil {
 		return "", err
 	}
-	p.free, p.clock = s.Round.flatOut > 0, clock{time.Now()}
-	for range s.Round.Slots {
-		a, err := newAlarm()
+	p.free, p.clock = r.flatOut > 0, parts.Clock{Start: time.Now()}
+	for range r.Slots {
+		a, err := parts.NewAlarm()
 		if err != nil {
 			return "", err
 		}
@@ -69,14 +72,15 @@ func (p *storePart) open(s spec) (string, error) {
 	return l.Addr().String(), nil
 }
 
-func (p *storePart) begin(c clock) {
+// Begin implements parts.Part.
+func (p *storePart) Begin(c parts.Clock) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock = c
 }
 
-// end waits until the store is rid of all lookups.
-func (p *storePart) end() any {
+// End waits until the store is rid of all lookups.
+func (p *storePart) End() any {
 	over := make(chan struct{})
 	p.mu.Lock()
 	if p.under == 0 {
@@ -119,7 +123,7 @@ func (p *storePart) admit(h *held, left int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.under++
-	h.Came = p.clock.now()
+	h.Came = p.clock.Now()
 	if left >= 0 {
 		h.Limit = h.Came.Add(time.Duration(left))
 	}
@@ -131,7 +135,7 @@ func (p *storePart) admit(h *held, left int64) {
 		return
 	}
 	if len(p.line)-p.head >= lineMax {
-		p.fail(fmt.Errorf("more than %d lookups in line: lower --rate or --seconds", lineMax))
+		p.Fail(fmt.Errorf("more than %d lookups in line: lower --rate or --seconds", lineMax))
 		return
 	}
 	p.line = append(p.line, h)
@@ -145,8 +149,8 @@ func (p *storePart) work(s *slot) {
 			if h.Limit < end {
 				end, h.Stopped = max(h.Limit, h.Begun), true
 			}
-			if err := s.alarm.sleep(end.Sub(p.clockNow())); err != nil {
-				p.fail(err)
+			if err := s.alarm.Sleep(end.Sub(p.clockNow())); err != nil {
+				p.Fail(err)
 				return
 			}
 			next := p.release(s, h)
@@ -159,7 +163,7 @@ func (p *storePart) work(s *slot) {
 func (p *storePart) clockNow() unit.Instant {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.clock.now()
+	return p.clock.Now()
 }
 
 // release takes a lookup out of its slot, and returns the one that gets it. Where there is
@@ -167,7 +171,7 @@ func (p *storePart) clockNow() unit.Instant {
 func (p *storePart) release(s *slot, h *held) *held {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.clock.now()
+	now := p.clock.Now()
 	p.ended(h, now)
 	for p.head < len(p.line) {
 		next := p.line[p.head]

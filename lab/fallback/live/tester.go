@@ -6,18 +6,19 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spillway-dev/spillway/lab/parts"
 	"github.com/spillway-dev/spillway/load"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // testerPart offers the requests and checks the answers.
 type testerPart struct {
-	trouble
+	parts.Trouble
 	arrivals []time.Duration // the warm-up's, which are less than 0, then the round's
 	warm     int             // so many are the warm-up's
 	flatOut  time.Duration
 	senders  []*link[ask, answer]
-	clock    clock
+	clock    parts.Clock
 	done     chan struct{}
 
 	mu      sync.Mutex
@@ -53,33 +54,36 @@ const (
 	settle = 200 * time.Millisecond
 )
 
-func (p *testerPart) open(s spec) (string, error) {
-	draws, err := s.Round.draws()
+// Open implements parts.Part.
+func (p *testerPart) Open(s spec, peer string) (string, error) {
+	r := s.round()
+	draws, err := r.draws()
 	if err != nil {
 		return "", err
 	}
-	p.flatOut, p.done = s.Round.flatOut, make(chan struct{})
+	p.flatOut, p.done = r.flatOut, make(chan struct{})
 	if p.flatOut == 0 {
-		for at := -warmUp; at < -settle; at += time.Duration(float64(time.Second) / s.Round.Rate) {
+		for at := -warmUp; at < -settle; at += time.Duration(float64(time.Second) / r.Rate) {
 			p.arrivals = append(p.arrivals, at)
 		}
 		p.warm = len(p.arrivals)
-		p.arrivals = append(p.arrivals, draws.Arrivals(s.Round.Rate, s.Round.For)...)
+		p.arrivals = append(p.arrivals, draws.Arrivals(r.Rate, r.For)...)
 	}
 	p.left = len(p.arrivals)
 	p.told.Sent = make([]sent, p.left)
-	for i := range s.Round.Senders {
-		l, err := dial[ask, answer](s.Peer)
+	for i := range r.Senders {
+		l, err := dial[ask, answer](peer)
 		if err != nil {
 			return "", fmt.Errorf("the service: %w", err)
 		}
 		p.senders = append(p.senders, l)
-		p.idle = append(p.idle, s.Round.Senders-1-i)
+		p.idle = append(p.idle, r.Senders-1-i)
 	}
 	return "", nil
 }
 
-func (p *testerPart) begin(c clock) {
+// Begin implements parts.Part.
+func (p *testerPart) Begin(c parts.Clock) {
 	p.clock = c
 	if p.flatOut > 0 {
 		go p.race()
@@ -91,10 +95,11 @@ func (p *testerPart) begin(c clock) {
 	if p.left == 0 {
 		close(p.done)
 	}
-	go load.Pace(context.Background(), c.start, p.arrivals, p.arrive)
+	go load.Pace(context.Background(), c.Start, p.arrivals, p.arrive)
 }
 
-func (p *testerPart) end() any {
+// End implements parts.Part.
+func (p *testerPart) End() any {
 	<-p.done
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +107,7 @@ func (p *testerPart) end() any {
 	return &p.told
 }
 
-func (p *testerPart) lost(err error) { p.fail(fmt.Errorf("the service: %w", err)) }
+func (p *testerPart) lost(err error) { p.Fail(fmt.Errorf("the service: %w", err)) }
 
 // arrive has an idle sender make the request that is due, or has it wait for one.
 func (p *testerPart) arrive(i int) {
@@ -124,7 +129,7 @@ func (p *testerPart) arrive(i int) {
 // send makes a request.
 func (p *testerPart) send(who, i int) {
 	q := ask{N: int64(i - p.warm), Due: int64(p.arrivals[i])}
-	p.told.Sent[i].N, p.told.Sent[i].Scheduled, p.told.Sent[i].Begun = q.N, unit.Instant(q.Due), p.clock.now()
+	p.told.Sent[i].N, p.told.Sent[i].Scheduled, p.told.Sent[i].Begun = q.N, unit.Instant(q.Due), p.clock.Now()
 	if err := p.senders[who].send(&q); err != nil {
 		p.lost(err)
 	}
@@ -138,7 +143,7 @@ func (p *testerPart) hear(who int) {
 			p.lost(err)
 			return
 		}
-		now := p.clock.now()
+		now := p.clock.Now()
 		i := int(a.N) + p.warm
 		p.mu.Lock()
 		if i < 0 || i >= p.arrived || p.told.Sent[i].Answered != 0 {
@@ -204,7 +209,7 @@ func (p *testerPart) race() {
 	counted, end := make([]int, len(p.senders)), unit.Instant(p.flatOut)
 	for who, l := range p.senders {
 		all.Go(func() {
-			for n := int64(who); p.clock.now() < end; n += int64(len(p.senders)) {
+			for n := int64(who); p.clock.Now() < end; n += int64(len(p.senders)) {
 				var a answer
 				if err := l.send(&ask{N: n}); err != nil {
 					p.lost(err)
@@ -214,7 +219,7 @@ func (p *testerPart) race() {
 					p.lost(err)
 					return
 				}
-				if p.clock.now() >= 0 {
+				if p.clock.Now() >= 0 {
 					counted[who]++
 				}
 				p.mu.Lock()

@@ -1,4 +1,4 @@
-package live
+package parts
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/spillway-dev/spillway/report"
 )
 
-// Facts are of the machine in one round, and of what took part.
-type Facts struct {
+// Machine is what is to be known of the machine in one round.
+type Machine struct {
 	Cores int `json:"cores"`
 	// Idle is the machine's share of idle time in the two seconds before; Quiet says
 	// that it was enough.
@@ -19,14 +19,6 @@ type Facts struct {
 	Stolen report.Number `json:"stolen_share"`
 	// CPU is how many cores each part kept busy, mean over the round.
 	CPU map[string]report.Number `json:"cpu_cores"`
-	// LagP99Ms is by how much the tester sent late what it had a sender for.
-	LagP99Ms report.Number `json:"lag_p99_ms"`
-	// HeldLateP99Ms is by how much longer lookups held their slots than they drew.
-	HeldLateP99Ms report.Number `json:"held_late_p99_ms"`
-	// AfterLimit is the share of requests whose answer came after its lookup's limit,
-	// and before the timer that was to say so had rung: it is used.
-	AfterLimit report.Number `json:"answered_after_limit_share"`
-	Checked    int           `json:"answers_checked"`
 }
 
 // What idle means.

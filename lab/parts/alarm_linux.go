@@ -1,4 +1,4 @@
-package live
+package parts
 
 import (
 	"fmt"
@@ -8,24 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alarm sleeps to within some 50 µs where Go's timers, whose waits the runtime rounds to
+// Alarm sleeps to within some 50 µs where Go's timers, whose waits the runtime rounds to
 // milliseconds, are up to one late; and, unlike a thread that sleeps in the kernel, holds
 // nothing that other goroutines need. It is one goroutine's at a time.
-type alarm struct {
+type Alarm struct {
 	fd   int
 	file *os.File
 }
 
-func newAlarm() (*alarm, error) {
+// NewAlarm returns one.
+func NewAlarm() (*Alarm, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, fmt.Errorf("timer: %w", err)
 	}
-	return &alarm{fd, os.NewFile(uintptr(fd), "timer")}, nil
+	return &Alarm{fd, os.NewFile(uintptr(fd), "timer")}, nil
 }
 
-// sleep returns d later.
-func (a *alarm) sleep(d time.Duration) error {
+// Sleep returns d later.
+func (a *Alarm) Sleep(d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}

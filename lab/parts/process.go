@@ -1,4 +1,4 @@
-package live
+package parts
 
 import (
 	"encoding/json"
@@ -50,7 +50,7 @@ func (t *tail) String() string {
 }
 
 // launch starts a part and tells it what it is for.
-func launch(name string, cmd *exec.Cmd, s spec) (*process, error) {
+func launch[S any](name string, cmd *exec.Cmd, s spec[S]) (*process, error) {
 	p := &process{name: name, cmd: cmd}
 	cmd.Stderr, cmd.WaitDelay = &p.grew, time.Second
 	var err error
