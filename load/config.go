@@ -36,6 +36,8 @@ type Config struct {
 	LagBound time.Duration // lag p99 above it makes the result doubtful; default 1ms up to 5,000 requests/s, 10ms above
 
 	Collector *report.Collector // what the outcomes are counted in; default a new one
+	Told      func(*Outcome)    // told of every request when it has ended, never twice at once; must be quick
+	Keep      int               // bytes of each answer's body that Told sees; default none, at most 64 KiB
 	Progress  func(Progress)    // called about every second and at the end, never twice at once; must be quick
 }
 
@@ -84,6 +86,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+const maxKeep = 64 << 10 // a connection's each
+
 func fill[T comparable](value *T, fallback T) {
 	var zero T
 	if *value == zero {
@@ -106,6 +110,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("%d requests in flight: must be from 1 to 1,048,576", c.MaxInFlight)
 	case c.Warm < 0:
 		return fmt.Errorf("%d warm connections: must be 0 or more", c.Warm)
+	case c.Keep < 0 || c.Keep > maxKeep:
+		return fmt.Errorf("%d bytes of each answer: must be from 0 to %d", c.Keep, maxKeep)
 	case c.MaxAttempts < 0 || c.MaxAttempts > 100:
 		return fmt.Errorf("%d attempts: must be from 1 to 100", c.MaxAttempts)
 	case c.Method != "" && strings.Trim(c.Method, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-") != "":

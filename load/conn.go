@@ -64,7 +64,7 @@ func (c *conn) writeNow(s *shot) {
 func (c *conn) read() {
 	defer c.pool.remove(c)
 	g := c.pool.g
-	var resp response
+	resp := response{keep: g.Keep}
 	for {
 		_, err := c.r.Peek(1)
 		if c.state.CompareAndSwap(idle, dead) {

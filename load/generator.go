@@ -83,7 +83,7 @@ func (g *generator) walk(ctx context.Context) {
 // load makes the shot of an arrival ready.
 func (g *generator) load(a *workload.Arrival) *shot {
 	s := g.shots.Get().(*shot)
-	*s = shot{arrival: *a, due: g.start.Add(a.At), wire: s.wire[:0]}
+	*s = shot{arrival: *a, due: g.start.Add(a.At), wire: s.wire[:0], body: s.body[:0]}
 	g.templates.use(a)
 	s.class, s.tenant = g.templates.data.Class, g.templates.data.Tenant
 	g.carrier.prepare(s, g.templates)
@@ -129,6 +129,10 @@ func (g *generator) answered(s *shot, resp *response, err error) {
 	stopping := g.stopping
 	g.mu.Unlock()
 	v := g.record.judge(resp, err, stopping)
+	s.status, s.body = 0, s.body[:0]
+	if err == nil {
+		s.status, s.body = resp.status, append(s.body, resp.kept...)
+	}
 	if err != nil || !g.retry(s, resp, v, now) {
 		g.settle(s, v, now)
 	}

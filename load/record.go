@@ -207,6 +207,9 @@ func (r *record) add(g *generator, s *shot, v verdict, now time.Time) {
 	if !s.sent.IsZero() {
 		r.noteLag(max(0, s.sent.Sub(s.due)))
 	}
+	if g.Told != nil {
+		g.Told(r.outcome(g, s, v, at))
+	}
 }
 
 func (r *record) noteLag(lag time.Duration) {

@@ -21,6 +21,8 @@ type response struct {
 	neverRetry   bool   // x-should-retry: false
 	body         int64  // length
 	reuse        bool   // the connection can carry another request
+	kept         []byte // the first keep bytes of the body
+	keep         int
 }
 
 const (
@@ -36,7 +38,7 @@ func malformed(what string, line []byte) error {
 }
 
 // readResponse reads one answer to a request of this method, body included,
-// which is thrown away. An error leaves the connection unusable; io.EOF means
+// of which all but the first resp.keep bytes are thrown away. An error leaves the connection unusable; io.EOF means
 // that it was closed before the first byte.
 func readResponse(r *bufio.Reader, method string, resp *response) error {
 	for range maxInform {
@@ -66,7 +68,7 @@ type body struct {
 }
 
 func readHead(r *bufio.Reader, resp *response, b *body) error {
-	*resp = response{rung: resp.rung[:0], reason: resp.reason[:0], shadow: resp.shadow[:0], retryAfter: resp.retryAfter[:0], retryAfterMs: resp.retryAfterMs[:0], reuse: true}
+	*resp = response{rung: resp.rung[:0], reason: resp.reason[:0], shadow: resp.shadow[:0], retryAfter: resp.retryAfter[:0], retryAfterMs: resp.retryAfterMs[:0], reuse: true, kept: resp.kept[:0], keep: resp.keep}
 	left := maxHead
 	line, err := readLine(r, &left)
 	if err != nil {
@@ -176,18 +178,17 @@ func (b body) discard(r *bufio.Reader, resp *response) error {
 	case b.chunked && b.length >= 0:
 		return malformed("both Content-Length and", []byte("chunked")) // smuggling's favourite
 	case b.chunked:
-		resp.body, err = discardChunks(r)
+		resp.body, err = resp.discardChunks(r)
 	case b.length >= 0:
-		resp.body, err = discard(r, b.length)
+		resp.body, err = resp.discard(r, b.length)
 	default:
 		resp.reuse = false
-		resp.body, err = io.Copy(io.Discard, r)
-		return err
+		return resp.discardAll(r)
 	}
 	return unexpected(err)
 }
 
-func discardChunks(r *bufio.Reader) (total int64, err error) {
+func (resp *response) discardChunks(r *bufio.Reader) (total int64, err error) {
 	for {
 		left := maxHead
 		line, err := readLine(r, &left)
@@ -201,7 +202,7 @@ func discardChunks(r *bufio.Reader) (total int64, err error) {
 		if size == 0 {
 			break
 		}
-		n, err := discard(r, size)
+		n, err := resp.discard(r, size)
 		total += n
 		if err != nil {
 			return total, err
@@ -241,9 +242,18 @@ func chunkSize(line []byte) (int64, error) {
 	return n, nil
 }
 
-// discard is bufio.Reader.Discard for any length.
-func discard(r *bufio.Reader, n int64) (int64, error) {
+// discard is bufio.Reader.Discard for any length, but for what is to be kept.
+func (resp *response) discard(r *bufio.Reader, n int64) (int64, error) {
 	done := int64(0)
+	if want := int(min(n, int64(resp.keep-len(resp.kept)))); want > 0 {
+		at := len(resp.kept)
+		resp.kept = append(resp.kept, make([]byte, want)...)
+		got, err := io.ReadFull(r, resp.kept[at:])
+		resp.kept, done = resp.kept[:at+got], int64(got)
+		if err != nil {
+			return done, err
+		}
+	}
 	for done < n {
 		d, err := r.Discard(int(min(n-done, 1<<30)))
 		done += int64(d)
@@ -252,6 +262,18 @@ func discard(r *bufio.Reader, n int64) (int64, error) {
 		}
 	}
 	return done, nil
+}
+
+// discardAll reads to the end, and keeps of it what is to be kept.
+func (resp *response) discardAll(r io.Reader) (err error) {
+	kept := bytes.NewBuffer(resp.kept)
+	_, err = kept.ReadFrom(io.LimitReader(r, int64(resp.keep)))
+	if resp.kept = kept.Bytes(); err != nil {
+		return err
+	}
+	rest, err := io.Copy(io.Discard, r)
+	resp.body = int64(len(resp.kept)) + rest
+	return err
 }
 
 // readLine returns a line without its end, valid until the next read, and takes

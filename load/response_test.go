@@ -100,7 +100,7 @@ func FuzzReadResponse(f *testing.F) {
 		if head {
 			method = "HEAD"
 		}
-		var ours response
+		ours := response{keep: 3, kept: []byte("of the answer before")}
 		r := bufio.NewReader(bytes.NewReader(text))
 		err := readResponse(r, method, &ours)
 		left := r.Buffered()
@@ -122,12 +122,16 @@ func FuzzReadResponse(f *testing.F) {
 		if answer.StatusCode == 101 {
 			return
 		}
-		n, err := io.Copy(io.Discard, answer.Body)
+		body, err := io.ReadAll(answer.Body)
+		n := int64(len(body))
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 			return
 		}
 		if err == nil && n != ours.body {
 			t.Fatalf("body of %d bytes, net/http says %d", ours.body, n)
+		}
+		if err == nil && !bytes.Equal(ours.kept, body[:min(len(body), 3)]) {
+			t.Fatalf("%q was kept of %q", ours.kept, body)
 		}
 		if err == nil && ours.reuse && !answer.Close && left != theirs.Buffered() {
 			t.Fatalf("%d bytes left, net/http says %d", left, theirs.Buffered())

@@ -65,12 +65,23 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
+// serveBoth speaks both protocols in the clear.
+func serveBoth(t *testing.T, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewUnstartedServer(h)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetHTTP1(true)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	t.Cleanup(s.Close)
+	return s
+}
+
 func TestEveryRequestIsCountedOnce(t *testing.T) {
 	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
 		t.Run(fmt.Sprint(protocol), func(t *testing.T) {
 			var mu sync.Mutex
 			seen := map[string]int{}
-			target := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			target := serveBoth(t, func(w http.ResponseWriter, r *http.Request) {
 				body, _ := io.ReadAll(r.Body)
 				mu.Lock()
 				defer mu.Unlock()
@@ -83,12 +94,7 @@ func TestEveryRequestIsCountedOnce(t *testing.T) {
 					t.Errorf("came as %s", r.Proto)
 				}
 				io.WriteString(w, "answer")
-			}))
-			target.Config.Protocols = new(http.Protocols)
-			target.Config.Protocols.SetHTTP1(true)
-			target.Config.Protocols.SetUnencryptedHTTP2(true)
-			target.Start()
-			t.Cleanup(target.Close)
+			})
 			source, names := schedule("1000", time.Second)
 			r, document := run(t, load.Config{
 				URL: target.URL + "/{{.Class}}?n={{.N}}", Header: []string{"X-Tenant: {{.Tenant}}", "x-session: {{.Session}}"}, Body: "request {{.N}}",
@@ -166,6 +172,57 @@ func TestAnswersAreCountedByRungAndRefusalsByReason(t *testing.T) {
 // before it sends more, or starts its clock at sending, reports fine
 // percentiles. The server is frozen for 60 % of the run: 6 s of 10 s, or a fifth of
 // that where tests are to be short.
+// Told hears of every request once: who answered, why, what was said first, and in an order
+// in which it can have happened.
+func TestToldOfEveryRequest(t *testing.T) {
+	for _, protocol := range []load.Protocol{load.HTTP1, load.HTTP2} {
+		t.Run(fmt.Sprint(protocol), func(t *testing.T) {
+			s := serveBoth(t, func(w http.ResponseWriter, r *http.Request) {
+				switch n := r.URL.Query().Get("n"); {
+				case strings.HasSuffix(n, "1"):
+					w.Header().Set("Spillway-Rung", "list")
+					w.Header().Set("Spillway-Reason", "shed_for_load")
+				case strings.HasSuffix(n, "2"):
+					w.WriteHeader(http.StatusServiceUnavailable)
+				case strings.HasSuffix(n, "3"):
+					w.(http.Flusher).Flush() // in chunks
+				case strings.HasSuffix(n, "4"):
+					panic(http.ErrAbortHandler)
+				}
+				io.WriteString(w, r.URL.Query().Get("n")+" and more that nobody keeps")
+			})
+			source, names := schedule("200", 500*time.Millisecond)
+			told := map[int64]int{}
+			r, _ := run(t, load.Config{
+				URL: s.URL + "/?n={{.N}}", Source: source, Names: names, Protocol: protocol, Keep: 4,
+				Told: func(o *load.Outcome) {
+					told[o.N]++
+					rung, why, status, body := "primary", "served", 200, fmt.Sprintf("%d and more", o.N)[:4]
+					switch o.N % 10 {
+					case 1:
+						rung, why = "list", "shed_for_load"
+					case 2:
+						rung, why, status = "", "failed", 503
+					case 4:
+						rung, why, status, body = "", "failed", 0, ""
+					}
+					if o.Rung != rung || o.Reason != why || o.Status != status || string(o.Body) != body {
+						t.Errorf("%+v, want %s, %s, %d, %q", o, rung, why, status, body)
+					}
+					if o.Sent < o.At || o.End < o.Sent || o.At != time.Duration(o.N)*5*time.Millisecond {
+						t.Errorf("%+v: due, sent and ended in another order", o)
+					}
+				},
+			})
+			for n := range r.Offered {
+				if told[n] != 1 {
+					t.Errorf("told %d times of request %d", told[n], n)
+				}
+			}
+		})
+	}
+}
+
 func TestAFrozenServerIsSeen(t *testing.T) {
 	frozen, length := 6*time.Second, 10*time.Second
 	if testing.Short() || need.Race {

@@ -16,6 +16,8 @@ type shot struct {
 	due           time.Time // when the schedule wants it sent
 	sent          time.Time // when its first attempt went out; zero if none did
 	attempts      int
+	status        int     // of the last answer; 0: there was none
+	body          []byte  // the beginning of its body
 	refusal       verdict // of the attempt before, while waiting for the next
 
 	wire    []byte        // HTTP/1.1

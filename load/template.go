@@ -21,6 +21,8 @@ type Request struct {
 	Key                    uint64 // 0 if the arrival names none
 	Cost, Bytes            int64
 	Deadline               time.Duration // 0 if the arrival names none; {{.Deadline.Milliseconds}}
+	Stretch                string        // of the session, as Session is written; empty if it has no parts
+	Gap                    float64       // how much worse a cheaper answer is for it, 0 to 1
 }
 
 // maxRequest bounds one rendered request.
@@ -60,7 +62,7 @@ func newPart(what, text string) (*part, error) {
 		err = t.Execute(&bytes.Buffer{}, &Request{Class: "c", Tenant: "t", Session: "s"})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s %q: %w (it can use .N .Class .Tenant .Session .Key .Importance .Cost .Bytes .Deadline)", what, text, err)
+		return nil, fmt.Errorf("%s %q: %w (it can use .N .Class .Tenant .Session .Stretch .Key .Gap .Importance .Cost .Bytes .Deadline)", what, text, err)
 	}
 	return &part{template: t}, nil
 }
@@ -105,12 +107,12 @@ func token(r rune) bool {
 // use sets the arrival that the next renderings are for.
 func (t *templates) use(a *workload.Arrival) {
 	t.data = Request{
-		N: a.N, At: a.At, Importance: int(a.Importance), Key: a.Key, Cost: a.Cost, Bytes: a.Bytes, Deadline: a.Deadline,
+		N: a.N, At: a.At, Importance: int(a.Importance), Key: a.Key, Cost: a.Cost, Bytes: a.Bytes, Deadline: a.Deadline, Gap: float64(a.Gap) / 1e6,
 		Class:  t.names.Classes.String(a.Class),
 		Tenant: t.names.Tenants.String(a.Tenant),
 	}
 	if !t.fixed {
-		t.data.Session = workload.SessionString(a.Session)
+		t.data.Session, t.data.Stretch = workload.SessionString(a.Session), workload.SessionString(a.Stretch)
 	}
 }
 

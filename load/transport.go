@@ -122,9 +122,9 @@ func (t *transport) roundTrip(s *shot, resp *response) error {
 		retryAfter:   []byte(answer.Header.Get("Retry-After")),
 		retryAfterMs: []byte(answer.Header.Get("Retry-After-Ms")),
 		neverRetry:   strings.EqualFold(answer.Header.Get("X-Should-Retry"), "false"),
+		keep:         t.g.Keep,
 	}
-	resp.body, err = io.Copy(io.Discard, answer.Body)
-	return unexpected(err)
+	return unexpected(resp.discardAll(answer.Body))
 }
 
 func (t *transport) sever() { t.cancel() }

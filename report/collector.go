@@ -138,6 +138,23 @@ func (c *Collector) Rung(name string) Rung {
 	return Rung(len(c.rungs) - 1)
 }
 
+// RungName returns the name of a rung that Rung has numbered; empty for any other.
+func (c *Collector) RungName(r Rung) string {
+	if int(r) >= len(c.rungs) {
+		return ""
+	}
+	return c.rungs[r]
+}
+
+// ReasonName returns the name of a reason, also of one that Reason has numbered; empty
+// for any other.
+func (c *Collector) ReasonName(r reason.Reason) string {
+	if int(r) >= len(c.reasons) {
+		return ""
+	}
+	return c.reasons[r]
+}
+
 // Reason returns the number of a reason: that of [reason.Parse] for the closed
 // set. A driver may add twelve of its own; they are shown as failures, and
 // later ones count as "failed".
