@@ -76,12 +76,13 @@ func Rooms() []Room {
 		{"ledger/...", "what was promised, kept: reservations on a store", []string{"policy/...", "internal/dbfile"}, Free},
 		{"trust/...", "who a caller is, and what it may claim", []string{"policy/..."}, Free},
 		{"expr/...", "expressions over a request, compiled and bounded", nil, Free},
+		{"provider/...", "what a call costs before and after, by the language its service speaks", []string{"expr", "policy/..."}, Free},
 		{"config/...", "the file format", []string{"expr"}, Free},
 		{"config/assemble", "config turned into policy values, the one place", []string{"config/...", "expr", "policy/...", "trust/..."}, Free},
 		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason", "policy/call"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{
-			"config/...", "expr", "gate/...", "observe/...", "policy/...", "trust/...", "workload/record",
+			"config/...", "expr", "gate/...", "observe/...", "policy/...", "provider/...", "trust/...", "workload/record",
 		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
 		{"lab/parts", "real processes of a live round, and what is known of the machine", []string{"report", "policy/unit"}, Free},
@@ -106,7 +107,7 @@ func Rooms() []Room {
 		{"test/summary", "the closing lines of a test run", nil, Free},
 		{"test/...", "tests that span rooms", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...", "test/...",
+			"load/...", "observe/...", "provider/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...", "test/...",
 		}, Free},
 	}
 }
