@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"math"
 	"net/netip"
 	"net/textproto"
@@ -58,6 +59,8 @@ func (k *checker) all() {
 	k.limits()
 	k.cors()
 	k.record()
+	k.quotas()
+	k.ledger()
 	full := k.cfg.WithDefaults()
 	for _, u := range k.cfg.Upstreams {
 		k.upstream(u, join("upstreams", u.Name))
@@ -108,6 +111,7 @@ func (k *checker) class(c, d Class, at string) {
 	k.call(c.Call, d, join(at, "call"))
 	k.distinct(c.Importance.Levels, join(join(at, "importance"), "levels"))
 	k.tenant(c.Tenant, d.Tenant, join(at, "tenant"))
+	k.classQuotas(c, join(at, "quota"))
 }
 
 // slots checks the range of an adaptive number of slots.
@@ -214,7 +218,7 @@ func (k *checker) match(m Match, at string) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, name := range sortedKeys(m.Headers) {
+	for _, name := range sortedNames(m.Headers) {
 		here, canon := join(join(at, "headers"), name), textproto.CanonicalMIMEHeaderKey(name)
 		value := m.Headers[name]
 		switch {
@@ -239,14 +243,7 @@ func (k *checker) item(at string, i int) string {
 	return at
 }
 
-func sortedKeys(m map[string]string) []string {
-	var out []string
-	for key := range m {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
-}
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // shadowed refuses a class that could never be asked. Cost: paths squared, at most a
 // second for the largest file.

@@ -20,6 +20,7 @@ type Class struct {
 	Streams     Streams    `yaml:"streams" doc:"Answers that go on for long: how many, and how long."`
 	Importance  Importance `yaml:"importance" doc:"An order within the class: who is displaced first."`
 	Tenant      Tenant     `yaml:"tenant" doc:"Whom slots are shared fairly between. Default: one tenant for all."`
+	Quota       Words      `yaml:"quota" items:"8" doc:"Name of the quota that its requests are charged to, or of several that all must have room."`
 	Clients     ClientRule `yaml:"clients" doc:"What one client may ask of this class, instead of clients at the top of the file and counted apart from it."`
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
 	Call        Call       `yaml:"call" doc:"How the upstream is called. What its rules count (retry and hedge budgets, breaker, throttle) is counted for each class by itself, also where several use one upstream: what one class asks and breaks takes no retry from another and stops nobody else's calls, and shares of each add up to the same share of all. A copy that fails everybody is eject's to leave out."`

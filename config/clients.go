@@ -33,6 +33,12 @@ type ClientRule struct {
 	Exempt     Switch `yaml:"exempt" default:"off" doc:"on: the class is not limited by client."`
 }
 
+// Bucket is an amount at once and a refill.
+type Bucket struct {
+	Burst     int64   `yaml:"burst" required:"true" min:"1" max:"1000000000000" doc:"The most at once."`
+	PerSecond float64 `yaml:"per_second" required:"true" min:"0.000001" max:"1e9" doc:"Refill a second."`
+}
+
 // Limits reports whether the rule limits anybody.
 func (r ClientRule) Limits() bool { return r.Rate.Burst > 0 || r.Concurrent > 0 }
 

@@ -42,7 +42,7 @@ func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	calls := Call{Hedge: Hedge{After: HedgeAfter{Percentile: 95}}, Breaker: Breaker{Failures: 50}, Throttle: Throttle{K: 2}}
 	learned := Gap{Learned: Learned{Compare: Compare{Word: CompareOverlap, Overlap: "items"}}}
 	trust := Trust{JWT: TrustJWT{JWKS: Literal("jwks.json")}, Keys: TrustKeys{File: Literal("keys.json")}, Proxies: TrustProxies{From: Words{"10.0.0.0/8"}}}
-	c := (&Config{TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls, Gap: learned, Shed: Shed{Redeal: Duration(600e9)}}}}).WithDefaults()
+	c := (&Config{Ledger: Ledger{URL: Literal("sqlite:x")}, TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls, Gap: learned, Shed: Shed{Redeal: Duration(600e9)}}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {

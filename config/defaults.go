@@ -64,6 +64,10 @@ func (c *Config) WithDefaults() *Config {
 	out.Reload.fill()
 	out.Ready.fill()
 	out.Explain.fill()
+	out.Ledger.fill()
+	for i := range out.Quotas {
+		out.Quotas[i].fill()
+	}
 	out.Log.Format = cmp.Or(out.Log.Format, LogText)
 	out.Log.Level = cmp.Or(out.Log.Level, "info")
 	for i := range out.Upstreams {

@@ -19,8 +19,6 @@ type notBuilt struct {
 }
 
 var notYet = []notBuilt{
-	{"quotas", "quotas", "remove it"},
-	{"ledger", "the ledger", "remove it"},
 	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
 }
 

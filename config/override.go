@@ -32,7 +32,7 @@ func (c *Config) With(class string, keys map[string]string) (*Config, error) {
 	if len(keys) == 0 {
 		return nil, fmt.Errorf("say what is to be overridden: one or more of %s", strings.Join(overridable, ", "))
 	}
-	for _, key := range sortedKeys(keys) {
+	for _, key := range sortedNames(keys) {
 		if !slices.Contains(overridable, key) {
 			return nil, fmt.Errorf("%s cannot be overridden; %s", quote(key), oneOf(key, overridable))
 		}

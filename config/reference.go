@@ -12,6 +12,7 @@ import (
 func Reference() []byte {
 	var b bytes.Buffer
 	b.WriteString(referenceHead)
+	first := map[reflect.Type]string{}
 	walkTypes(reflect.TypeFor[Config](), "", func(path string, t reflect.Type, fields []field) {
 		title := "The file"
 		if path != "" {
@@ -22,6 +23,11 @@ func Reference() []byte {
 				}
 			}
 		}
+		if at, again := first[t]; again && within(at, path) {
+			fmt.Fprintf(&b, "\n## %s\n\nKeys as in `%s`.\n", title, at)
+			return
+		}
+		first[t] = path
 		fmt.Fprintf(&b, "\n## %s\n\n| key | type | default | range | meaning |\n| --- | --- | --- | --- | --- |\n", title)
 		for _, f := range fields {
 			writeRow(&b, t.Field(f.index).Type, f, join(path, f.key))
@@ -34,6 +40,12 @@ func Reference() []byte {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", key, n.what, n.instead)
 	}
 	return b.Bytes()
+}
+
+// within reports whether b stands in the mapping of a, or in one inside it: then what
+// both hold needs saying once.
+func within(a, b string) bool {
+	return strings.HasPrefix(parent(b)+".", parent(a)+".") && parent(a) != ""
 }
 
 func writeRow(b *bytes.Buffer, t reflect.Type, f field, path string) {

@@ -10,6 +10,7 @@ func (k *checker) wise() {
 		k.share(u, full.Classes)
 		k.unwiseUpstream(u, full.Classes)
 	}
+	k.unwiseQuotas(full.Classes)
 	everything := false
 	for _, c := range full.Classes {
 		k.unwise(c, join("classes", c.Name))

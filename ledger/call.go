@@ -6,14 +6,9 @@ import (
 	"github.com/spillway-dev/spillway/policy/quota"
 )
 
-// Ref names a budget, and what it is where the ledger has none of that name: the
-// row is made in the transaction that first takes of it, so that nobody who is new
-// is without a limit.
-type Ref struct {
-	// Name is the budget's, at most NameMax bytes.
-	Name  string
-	Limit quota.Limit
-}
+// Ref names a budget and says what it is where the ledger has none of that name: the
+// row is made in the transaction that first takes of it.
+type Ref = quota.Ref
 
 // Ask is a call that is to be made.
 type Ask struct {
@@ -31,9 +26,9 @@ type Ask struct {
 
 // Bounds of what a row may hold.
 const (
-	NameMax     = 256
+	NameMax     = quota.NameMax
 	EvidenceMax = 4096
-	BudgetsMax  = 16
+	BudgetsMax  = quota.BudgetsMax
 )
 
 // Call is one attempt as the ledger has it.

@@ -19,6 +19,9 @@ func Plan(cfg *config.Config) plan.Input {
 			StopsAtDeadline: u.StopsAtDeadline.On(), StopsAfter: u.StopsAfter.D(), HonoursKeys: u.HonoursKeys.On(),
 		})
 	}
+	for _, q := range cfg.Quotas {
+		in.Quotas = append(in.Quotas, planQuota(q))
+	}
 	for _, c := range cfg.Classes {
 		in.Classes = append(in.Classes, planClass(c))
 		in.Classes[len(in.Classes)-1].Rungs = planRungs(cfg, c)
@@ -42,6 +45,7 @@ func planClass(c config.Class) plan.Class {
 		Cancel:      c.Abandoned.Cancel.On(),
 		HoldAtMost:  c.Abandoned.HoldAtMost.D(),
 		Order:       string(c.Order),
+		Quotas:      c.Quota,
 		Posts:       slices.Contains(c.Match.Method, "POST") || slices.Contains(c.Match.Method, "PATCH"),
 		Expect:      plan.Expect{Rate: c.Expect.Rate, CallersAttempts: c.Expect.CallersAttempts},
 	}

@@ -125,6 +125,9 @@ func (b *Budget) Relimit(now Time, l Limit) {
 	if l.Every != b.Limit.Every {
 		b.Part = 0
 	}
+	if l.Windowed() != b.Limit.Windowed() { // it goes by the other clock
+		b.At = now.of(&l)
+	}
 	b.Left += l.Most - b.Limit.Most
 	b.Limit = l
 }

@@ -14,7 +14,7 @@ const (
 	Tokens        // input and output together
 	InputTokens
 	OutputTokens
-	Money      // in the smallest unit that prices are written in
+	Money      // in millionths of the currency that prices are in; see Currency
 	Concurrent // calls at once: taken at dispatch, given back when their end is known
 
 	Units int = iota
@@ -32,6 +32,31 @@ func (u Unit) String() string {
 
 // Amounts is how much of each unit a call takes, or took.
 type Amounts [Units]int64
+
+// One is what a call takes of which nothing more is known: one request, and a slot.
+func One() Amounts { return Amounts{Requests: 1, Concurrent: 1} }
+
+// Ask is what a call needs of its budgets.
+type Ask struct {
+	// Amounts is what it takes at most, as far as can be told.
+	Amounts Amounts
+	// Model is what it is a call of; "" where models are not told apart.
+	Model string
+}
+
+// Add adds what others take, as far as sums can go.
+func (a *Amounts) Add(b *Amounts) {
+	for i, n := range b {
+		a[i] += min(max(n, 0), MostMax)
+	}
+}
+
+// Sub takes back what was added.
+func (a *Amounts) Sub(b *Amounts) {
+	for i, n := range b {
+		a[i] -= min(max(n, 0), MostMax)
+	}
+}
 
 // Limit is what may be spent of one unit.
 type Limit struct {
@@ -52,6 +77,9 @@ type Limit struct {
 
 // MostMax is the most of anything, so that no sum comes near overflow.
 const MostMax = int64(1) << 53
+
+// Currency is one whole unit of money.
+const Currency = 1_000_000
 
 // EveryMax is the longest time in which a bucket's Refill may be written.
 const EveryMax = 366 * 24 * time.Hour
