@@ -11,6 +11,7 @@ import (
 // Report is what an audit has found.
 type Report struct {
 	Budgets, Calls, Unknown int
+	Jobs, UnknownJobs       int
 	// Wrong is every counter that is not the sum of what it counts.
 	Wrong []Wrong
 }
@@ -18,13 +19,17 @@ type Report struct {
 // Wrong is one counter that does not agree.
 type Wrong struct {
 	Budget  string
-	Counter string // held or spent
-	Says    int64  // what the budget's row says
-	Is      int64  // what the calls' rows add up to
+	Line    string // whose jobs it counts, instead of a budget
+	Counter string // held or spent; of jobs waiting, open or bytes
+	Says    int64  // what the counter's row says
+	Is      int64  // what the calls' or the jobs' rows add up to
 }
 
 // String says it in a line.
 func (w Wrong) String() string {
+	if w.Line != "" {
+		return fmt.Sprintf("%s: %s is %d, their rows add up to %d", w.Line, w.Counter, w.Says, w.Is)
+	}
 	return fmt.Sprintf("budget %s: %s is %d, the calls add up to %d", w.Budget, w.Counter, w.Says, w.Is)
 }
 
@@ -44,7 +49,7 @@ func (m *Mismatch) Error() string {
 	return "the ledger does not add up: " + strings.Join(lines, "; ")
 }
 
-// Audit adds every counter up again from the calls. It reads every row.
+// Audit adds every counter up again from the calls and the jobs. It reads every row.
 func (l *Ledger) Audit(ctx context.Context) (found Report, err error) {
 	err = l.store.View(ctx, func(r Rows) error {
 		found = Report{}
@@ -73,15 +78,15 @@ func (l *Ledger) Audit(ctx context.Context) (found Report, err error) {
 		if err != nil {
 			return err
 		}
-		return r.Budgets(func(name string, b quota.Budget) error {
+		err = r.Budgets(func(name string, b quota.Budget) error {
 			found.Budgets++
 			swept, err := r.Swept(name)
 			if err != nil {
 				return err
 			}
 			for _, w := range []Wrong{
-				{name, "held", b.Held, held[name]},
-				{name, "spent", b.Spent, spent[name] + swept},
+				{Budget: name, Counter: "held", Says: b.Held, Is: held[name]},
+				{Budget: name, Counter: "spent", Says: b.Spent, Is: spent[name] + swept},
 			} {
 				if w.Says != w.Is {
 					found.Wrong = append(found.Wrong, w)
@@ -89,6 +94,10 @@ func (l *Ledger) Audit(ctx context.Context) (found Report, err error) {
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return auditJobs(r, &found)
 	})
 	return found, err
 }

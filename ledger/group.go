@@ -74,7 +74,7 @@ func (g *group) run() {
 	var all Touches
 	for {
 		batch = batch[:0]
-		all.Calls, all.Budgets = all.Calls[:0], all.Budgets[:0]
+		all.clear()
 		select {
 		case o := <-g.ops:
 			batch = append(batch, o)
@@ -109,8 +109,7 @@ func (g *group) rest() {
 
 func (g *group) commit(batch []*op, all Touches) {
 	for _, o := range batch {
-		all.Calls = append(all.Calls, o.touches.Calls...)
-		all.Budgets = append(all.Budgets, o.touches.Budgets...)
+		all.add(&o.touches)
 	}
 	err := g.store.Update(context.Background(), all, func(r Rows) error {
 		for _, o := range batch {
@@ -132,4 +131,18 @@ func (g *group) commit(batch []*op, all Touches) {
 func (g *group) close() {
 	g.once.Do(func() { close(g.stop) })
 	<-g.ended
+}
+
+// add adds what another touches.
+func (t *Touches) add(o *Touches) {
+	t.Calls = append(t.Calls, o.Calls...)
+	t.Budgets = append(t.Budgets, o.Budgets...)
+	t.Jobs = append(t.Jobs, o.Jobs...)
+	t.Keys = append(t.Keys, o.Keys...)
+	t.Lines = append(t.Lines, o.Lines...)
+}
+
+// clear keeps nothing but the memory.
+func (t *Touches) clear() {
+	*t = Touches{t.Calls[:0], t.Budgets[:0], t.Jobs[:0], t.Keys[:0], t.Lines[:0]}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/quota"
 )
 
@@ -14,6 +15,7 @@ type Ledger struct {
 	owner string
 	store Store
 	group *group
+	luck  chance.Source // of jobs' pauses; the group's goroutine's alone
 }
 
 // Open returns the ledger of a store, to which the process of this name writes; a
@@ -21,7 +23,7 @@ type Ledger struct {
 // whose counters are not the sum of its calls is not written to, and the error is
 // a *Mismatch.
 func Open(ctx context.Context, s Store, owner string) (*Ledger, error) {
-	l := &Ledger{owner: owner, store: s}
+	l := &Ledger{owner: owner, store: s, luck: chance.New(chance.Key(owner))}
 	found, err := l.Audit(ctx)
 	if err != nil {
 		return nil, err
@@ -52,7 +54,7 @@ func (l *Ledger) Reserve(ctx context.Context, a Ask) (Grant, error) {
 	for i, b := range a.Budgets {
 		names[i] = b.Name
 	}
-	err := l.group.do(ctx, Touches{[]Key{{a.ID, a.Attempt}}, names}, func(r Rows) (err error) {
+	err := l.group.do(ctx, Touches{Calls: []Key{{a.ID, a.Attempt}}, Budgets: names}, func(r Rows) (err error) {
 		g, wrong, err = l.reserve(r, &a, names)
 		return err
 	})

@@ -22,10 +22,14 @@ type Store interface {
 }
 
 // Touches is which rows a transaction may ask for, in any order and more than once:
-// attempts, with the budgets that they took of, and further budgets.
+// attempts, with the budgets that they took of, and further budgets; jobs, by id and by
+// idempotency key, with the lines that they are counted in, and further lines.
 type Touches struct {
 	Calls   []Key
 	Budgets []string
+	Jobs    []string
+	Keys    []string
+	Lines   []LineName
 }
 
 // Key names an attempt.
@@ -59,4 +63,5 @@ type Rows interface {
 	// Remove removes an attempt, adding what it cost each of its budgets to what was
 	// swept.
 	Remove(c Call) error
+	JobRows
 }

@@ -36,6 +36,18 @@ func Run(t *testing.T, fresh func(t testing.TB) Place) {
 		{"the clock steps", clock},
 		{"counters are the sum of the calls", sums},
 		{"asks that make no sense", nonsense},
+		{"a job from 202 to its answer", jobLife},
+		{"what a job was answered", jobAnswered},
+		{"a job's attempts are fenced", jobFence},
+		{"a key is one job", jobKeys},
+		{"what the dead leave of jobs", jobOrphans},
+		{"how many jobs there may be", jobBounds},
+		{"whose turn it is", jobTurns},
+		{"jobs that are over are forgotten", jobsSwept},
+		{"lists of jobs", jobLists},
+		{"jobs on a store that fails", jobsFailing},
+		{"jobs that make no sense", jobsNonsense},
+		{"jobs at random", jobsAtRandom},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, fresh) })
 	}

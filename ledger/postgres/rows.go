@@ -26,6 +26,7 @@ type rows struct {
 	now     quota.Time
 	budgets map[string]*budget
 	calls   map[ledger.Key]*call
+	jobRows
 }
 
 type budget struct {
@@ -69,7 +70,7 @@ func (r *rows) load(t ledger.Touches) error {
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return r.loadJobs(t)
 	}
 	ordered := slices.Sorted(maps.Keys(names))
 	stored := make([]string, len(ordered))
@@ -77,7 +78,7 @@ func (r *rows) load(t ledger.Touches) error {
 		stored[i] = storable(name)
 		r.budgets[name] = &budget{}
 	}
-	return r.eachBudget("SELECT "+budgetFields+" FROM spillway_budgets WHERE name = ANY($1) ORDER BY name"+r.lock, func(name string, b quota.Budget) error {
+	err := r.eachBudget("SELECT "+budgetFields+" FROM spillway_budgets WHERE name = ANY($1) ORDER BY name"+r.lock, func(name string, b quota.Budget) error {
 		loaded := &budget{Budget: b, there: true}
 		if !b.Limit.Windowed() && b.At > r.now.Run { // the database's clock was set back
 			loaded.At, loaded.changed = r.now.Run, true
@@ -85,6 +86,10 @@ func (r *rows) load(t ledger.Touches) error {
 		r.budgets[name] = loaded
 		return nil
 	}, stored)
+	if err != nil {
+		return err
+	}
+	return r.loadJobs(t)
 }
 
 // Time returns when the transaction happens.
@@ -270,6 +275,7 @@ func (r *rows) write() error {
 				int64(c.At.Run), int64(c.At.Wall), storable(c.Evidence))
 		}
 	}
+	r.writeJobs(batch)
 	return r.tx.SendBatch(r.ctx, batch).Close()
 }
 

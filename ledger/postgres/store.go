@@ -97,7 +97,7 @@ func (s *Store) once(ctx context.Context, t ledger.Touches, f func(ledger.Rows) 
 
 // rows begins a view of a transaction, at its time.
 func (s *Store) rows(ctx context.Context, tx pgx.Tx, lock string) (*rows, error) {
-	r := &rows{ctx: ctx, tx: tx, lock: lock, budgets: map[string]*budget{}, calls: map[ledger.Key]*call{}}
+	r := &rows{ctx: ctx, tx: tx, lock: lock, budgets: map[string]*budget{}, calls: map[ledger.Key]*call{}, jobRows: newJobRows()}
 	if s.now != nil {
 		r.now = at(s.now())
 		return r, nil

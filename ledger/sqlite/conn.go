@@ -45,6 +45,8 @@ func bind(s *sqlite3.Stmt, args []any) error {
 			err = s.BindInt64(i+1, a)
 		case []byte:
 			err = s.BindRawText(i+1, a)
+		case blob:
+			err = s.BindBlob(i+1, a)
 		}
 		if err != nil {
 			return err
