@@ -14,6 +14,7 @@ func newLabStrip() *cobra.Command {
 	var (
 		common labFlags
 		o      = strip.Defaults()
+		lives  liveStripFlags
 		loads  string
 		length string
 	)
@@ -27,6 +28,8 @@ real or the bundled one, and so are the suggestions that are counted as hits or 
 		Example: `  spillway lab strip
   spillway lab strip --text texts --seeds 3
   spillway lab strip --policies random,prefix,gap --load 1.5 --table-only
+  spillway lab strip --live --quick
+  spillway lab strip --live --seeds 3 --text texts
   spillway lab strip --report strip.html --raw records && spillway lab verify records`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,9 +41,13 @@ real or the bundled one, and so are the suggestions that are counted as hits or 
 				return usage(fmt.Errorf("--seconds: %w", err))
 			}
 			o.Seed = common.seed
+			if err := lives.apply(c, &o); err != nil {
+				return usage(err)
+			}
 			if err := o.Validate(); err != nil {
 				return usage(err)
 			}
+			lives.announce(c, &o)
 			hear, done := labProgress("lab strip")
 			d, err := strip.Run(o, common.raw, meta(), hear)
 			done()
@@ -51,7 +58,7 @@ real or the bundled one, and so are the suggestions that are counted as hits or 
 			if rows := d.FurtherRows(); len(rows) > 0 {
 				tables = append(tables, text.Table{Title: "Further arms", Head: strip.FurtherHead, Rows: rows, Left: []int{1}})
 			}
-			return common.write(c, d, &d.Results, labText{tables: tables, legend: strip.Legend})
+			return common.write(c, d, &d.Results, labText{tables: append(tables, d.LiveTables()...), legend: strip.Legend})
 		},
 	}
 	common.flags(c)
@@ -66,5 +73,7 @@ real or the bundled one, and so are the suggestions that are counted as hits or 
 	f.StringVar(&o.Text, "text", "", "`FOLDER` that holds typing/sms_tokens.jsonl.gz and words/en_50k.txt; without it the bundled text is typed")
 	f.BoolVar(&o.Only, "table-only", false, "leave out the arms beside the table: slow and failing scorer, second model, the way back, slots")
 	_ = c.MarkFlagDirname("text")
+	lives.flags(c)
+	c.AddCommand(newLabStripPart())
 	return c
 }

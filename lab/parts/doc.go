@@ -12,7 +12,7 @@
 //
 //	bench := parts.NewBench(func(part string) *exec.Cmd { return exec.Command(self, "part", part) })
 //	machine := bench.Settle(ctx)
-//	err := parts.Run(ctx, bench, parts.Plan[Spec]{Parts: names, Spec: spec}, func(t *live.Team) error {
+//	err := parts.Run(ctx, bench, parts.Plan[Spec]{Parts: names, Spec: told}, &machine, func(t *live.Team) error {
 //		return t.Result(2, &told)
 //	})
 //

@@ -12,7 +12,8 @@ import (
 type Plan[S any] struct {
 	// Parts are their names; what asks comes after what it asks.
 	Parts []string
-	Spec  S
+	// Spec is what each is told.
+	Spec func(part string) S
 	// Warm is how long before the start the parts begin.
 	Warm time.Duration
 }
@@ -54,7 +55,7 @@ func Run[S any](ctx context.Context, b *Bench, p Plan[S], m *Machine, f func(*Te
 func open[S any](t *Team, p *Plan[S]) error {
 	peer := ""
 	for _, name := range p.Parts {
-		part, err := launch(name, t.bench.start(name), spec[S]{p.Spec, peer})
+		part, err := launch(name, t.bench.start(name), spec[S]{p.Spec(name), peer})
 		if err != nil {
 			return err
 		}

@@ -55,11 +55,20 @@ type run struct {
 	gaps     []shed.Gap // said of each
 }
 
-// played plays one arm.
-func (m *material) played(s Setting) (*run, error) {
+// typedRun is an arm whose keystrokes have no answers yet.
+func (m *material) typedRun(s Setting) *run {
 	r := &run{Setting: s, material: m, typed: m.typing(&s)}
 	r.answers = make([]answer, len(r.typed))
 	r.gaps = make([]shed.Gap, len(r.typed))
+	return r
+}
+
+// until is when whoever has no answer yet is given up.
+func (s *Setting) until() time.Duration { return sec(s.ToS+s.AfterS) + time.Second }
+
+// played plays one arm in virtual time.
+func (m *material) played(s Setting) (*run, error) {
+	r := m.typedRun(s)
 	names := workload.NewNames()
 	scenario, err := s.scenario(names)
 	if err != nil {
@@ -67,7 +76,7 @@ func (m *material) played(s Setting) (*run, error) {
 	}
 	scenario.Streams = []sim.Stream{{Source: r.source(names), Class: "strip"}}
 	scenario.Record = r.record
-	scenario.Until = sec(s.ToS+s.AfterS) + time.Second
+	scenario.Until = s.until()
 	if _, err := sim.Run(*scenario, nil); err != nil {
 		return nil, fmt.Errorf("%w: %w", lab.ErrSums, err)
 	}

@@ -18,6 +18,9 @@ func predictions(arms []Setting) (all []lab.Prediction) {
 	add := func(p lab.Prediction) { all = append(all, p) }
 	for i := range arms {
 		s := &arms[i]
+		if s.Twin != "" {
+			continue // it is there to be compared with
+		}
 		if s.Further {
 			all = append(all, further(s)...)
 			continue

@@ -18,6 +18,8 @@ type Document struct {
 	Release  Release            `json:"release"`
 	// SlotsForAll is how many slots would serve everything of the first load.
 	SlotsForAll int `json:"slots_for_all"`
+	// Live is of a live run.
+	Live *Lived `json:"live,omitempty"`
 
 	settings []Setting
 }
@@ -63,14 +65,15 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 	arms := o.Arms()
 	d := &Document{
 		Text: m.source, Runs: []*Result{}, Arms: map[string]*Result{}, GapTable: m.rows(), SlotsForAll: o.slotsForAll(), settings: arms,
-		Results: lab.Results{Lab: "strip", Mode: "virtual", Seed: o.Seed, Question: Question, NotTested: NotTested, Meta: meta, NotYet: map[string]string{}},
+		Results: lab.Results{Lab: "strip", Mode: o.mode(), Seed: o.Seed, Question: Question, NotTested: NotTested, Meta: meta, NotYet: map[string]string{}},
 	}
 	plan := lab.Plan{Predictions: predictions(arms)}
 	for i := range arms {
 		plan.Arms = append(plan.Arms, lab.PlannedArm{Name: arms[i].Name, Settings: &arms[i]})
 	}
+	play := d.player(&o, m)
 	recorder, err := lab.Play(&d.Results, plan, raw, progress, func(i int, keep *lab.Arm) (any, error) {
-		r, err := m.played(arms[i])
+		r, err := play(arms[i])
 		if err != nil {
 			return nil, err
 		}
@@ -86,6 +89,7 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		return nil, err
 	}
 	d.Release = d.release()
+	d.layBeside()
 	d.Findings = d.findings()
 	return d, recorder.Results(d)
 }

@@ -35,6 +35,8 @@ type Setting struct {
 	Conditions string `json:"conditions"` // of the scorer
 	Second     int    `json:"second"`     // slots of a second model of half the time; 0: there is none
 	Further    bool   `json:"further"`    // an arm beside the table of policies
+	Live       bool   `json:"live"`       // played on this machine
+	Twin       string `json:"twin"`       // the live arm that this is in virtual time
 }
 
 // The policies, in the order of the table.
@@ -61,6 +63,8 @@ type Options struct {
 	Text     string  // folder; empty: the bundled text
 	// Only leaves out the arms beside the table of policies.
 	Only bool
+	// Live has the arms played on this machine; nil: in virtual time.
+	Live *LiveOptions
 }
 
 // Defaults are those of the question.
@@ -134,6 +138,16 @@ func find(policy string) *Setting {
 // Arms are the table, policy by policy, load by load, seed by seed, and then the
 // further ones.
 func (o *Options) Arms() []Setting {
+	if o.Live != nil {
+		return o.liveArms()
+	}
+	if o.Only {
+		return o.table()
+	}
+	return append(o.table(), o.further()...)
+}
+
+func (o *Options) table() []Setting {
 	var arms []Setting
 	for _, name := range o.Policies {
 		for _, load := range o.Loads {
@@ -143,9 +157,6 @@ func (o *Options) Arms() []Setting {
 				arms = append(arms, s)
 			}
 		}
-	}
-	if !o.Only {
-		arms = append(arms, o.further()...)
 	}
 	return arms
 }

@@ -11,7 +11,7 @@ import (
 
 // findings says in words what was seen.
 func (d *Document) findings() report.Strings {
-	var f report.Strings
+	f := d.liveFindings()
 	say := func(format string, a ...any) { f = append(f, fmt.Sprintf(format, a...)) }
 	for _, load := range d.loads() {
 		if g := d.mean("gap", load); g != nil {
@@ -22,7 +22,10 @@ func (d *Document) findings() report.Strings {
 	if line := d.loses(); line != "" {
 		say("%s", line)
 	}
-	if r := d.Release; d.Arms["release-steps"] != nil {
+	if steps := d.Arms["release-steps"]; d.Live != nil && steps != nil {
+		say("After the load's end everything is personalised again within %s s, %s s in virtual time; changes of direction %d and %d.",
+			report.Format(steps.SecondsToFull), report.Format(d.Arms["release-steps-virtual"].SecondsToFull), steps.DirectionChanges, d.Arms["release-steps-virtual"].DirectionChanges)
+	} else if r := d.Release; steps != nil {
 		say("After the load's end everything is personalised again within %s s in steps, %s s at once; changes of direction %d and %d, through a dip of a second %d and %d.",
 			report.Format(r.Steps.SecondsToFull), report.Format(r.AtOnce.SecondsToFull), r.Steps.DirectionChanges, r.AtOnce.DirectionChanges, r.Steps.DipChanges, r.AtOnce.DipChanges)
 	}
@@ -50,8 +53,11 @@ func (d *Document) capacity() float64 { return d.settings[0].capacity() }
 func (d *Document) loads() (loads []float64) {
 	for i := range d.settings {
 		s := &d.settings[i]
-		if s.Policy != d.settings[0].Policy || s.Further {
+		if s.Policy != d.settings[0].Policy {
 			break
+		}
+		if s.Further {
+			continue
 		}
 		if len(loads) == 0 || loads[len(loads)-1] != s.Load {
 			loads = append(loads, s.Load)
@@ -126,7 +132,7 @@ func (d *Document) FurtherRows() (rows [][]string) {
 	for i := range d.settings {
 		s := &d.settings[i]
 		r := d.Arms[s.Name]
-		if !s.Further || r == nil {
+		if !s.Further || s.Twin != "" || r == nil {
 			continue
 		}
 		perS := func(rung string) string { return whole(float64(r.Answered[rung]) / (s.ToS - s.FromS)) }
@@ -157,15 +163,20 @@ func (d *Document) Page() *html.Page {
 		arms.Items = append(arms.Items, p.Policy+": "+p.Does)
 	}
 	for i := range d.settings {
-		if s := &d.settings[i]; s.Further {
+		if s := &d.settings[i]; s.Further && s.Twin == "" {
 			arms.Items = append(arms.Items, s.Name+": "+s.Does)
 		}
 	}
-	return lab.Page(&d.Results, "Lab strip: which keystrokes take the list", arms,
+	return lab.Page(&d.Results, "Lab strip: which keystrokes take the list", arms, append(d.liveSections(), d.sections()...)...)
+}
+
+func (d *Document) sections() []html.Section {
+	return []html.Section{
 		html.Table{Heading: "Policies and loads", Head: Head, Rows: d.Rows(), Left: []int{1}, Caption: Legend},
 		html.Table{Heading: "Further arms", Head: FurtherHead, Rows: d.FurtherRows(), Left: []int{1}, Caption: "Shares of what was offered, by the reason of the answer."},
-		d.course("After the load's end", "release-steps", "release-at-once"), d.course("Through a dip of a second", "dip-steps", "dip-at-once"), d.slots(),
-		html.Table{Heading: "The measured gap", Head: GapHead, Rows: d.GapRows(), Left: []int{2}, Caption: "hit@3 of both answers on the part of the text that is neither learned from nor typed. Used: with what the length alone says, where keystrokes are few."})
+		d.course("After the load's end", "release-steps", "release-at-once", "release-steps-virtual"), d.course("Through a dip of a second", "dip-steps", "dip-at-once"), d.slots(),
+		html.Table{Heading: "The measured gap", Head: GapHead, Rows: d.GapRows(), Left: []int{2}, Caption: "hit@3 of both answers on the part of the text that is neither learned from nor typed. Used: with what the length alone says, where keystrokes are few."},
+	}
 }
 
 // course shows the share that is shed, by seconds.

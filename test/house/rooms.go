@@ -89,6 +89,9 @@ func Rooms() []Room {
 		{"lab/fallback/live", "a round of lab fallback with real processes", []string{
 			"gate/caller", "gate/standin", "lab/parts", "load", "sim/store", "report", "policy/...",
 		}, Free},
+		{"lab/strip/live", "a round of lab strip with real processes", []string{
+			"config/...", "gateway/...", "lab/parts", "load", "report", "workload/...",
+		}, Free},
 		{"lab/fallback/ap/shop", "the purchases of a shop that does not exist", []string{"workload/...", "lab/fallback/ap/purchases"}, Repeatable},
 		{"lab/verify", "every figure of a lab again, sharing nothing with it", nil, Free},
 		{"trial/...", "a configuration tried in virtual time", []string{"config/...", "expr", "sim/...", "workload/...", "report/..."}, Free},

@@ -32,7 +32,7 @@ const (
 
 // plan is the round as its parts are told of it.
 func (r *Round) plan() parts.Plan[spec] {
-	return parts.Plan[spec]{Parts: []string{Store, Service, Tester}, Spec: spec{*r, r.flatOut}, Warm: warmUp}
+	return parts.Plan[spec]{Parts: []string{Store, Service, Tester}, Spec: func(string) spec { return spec{*r, r.flatOut} }, Warm: warmUp}
 }
 
 // told is what the parts told of a round.
