@@ -62,6 +62,7 @@ func (k *checker) all() {
 	k.quotas()
 	k.ledger()
 	full := k.cfg.WithDefaults()
+	k.jobs(full)
 	for _, u := range k.cfg.Upstreams {
 		k.upstream(u, join("upstreams", u.Name))
 	}

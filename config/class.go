@@ -24,6 +24,8 @@ type Class struct {
 	Clients     ClientRule `yaml:"clients" doc:"What one client may ask of this class, instead of clients at the top of the file and counted apart from it."`
 	Session     Session    `yaml:"session" doc:"Whose experience must not flicker."`
 	Call        Call       `yaml:"call" doc:"How the upstream is called. What its rules count (retry and hedge budgets, breaker, throttle) is counted for each class by itself, also where several use one upstream: what one class asks and breaks takes no retry from another and stops nobody else's calls, and shares of each add up to the same share of all. A copy that fails everybody is eject's to leave out."`
+	Keys        Switch     `yaml:"keys" default:"off" doc:"Whether a request with an Idempotency-Key is done once: its answer is kept, and given again to whoever brings the same key with the same request. Needs a ledger; see jobs for how long and how large."`
+	Repeat      Switch     `yaml:"repeat" default:"off" doc:"Whether what may have been done may be done again, where nobody can say. on: for work that does no harm twice. Without it that is so for GET, HEAD, OPTIONS, PUT and DELETE, and for an upstream that honours keys (upstreams.NAME.honours_keys)."`
 	Operator    Operator   `yaml:"operator" doc:"What an operator's signal does to it; see docs/operate.md."`
 	Mode        Mode       `yaml:"mode" default:"enforce" doc:"Which decisions are carried out: all (enforce), none while they are made and counted (shadow), those about a share of sessions (10%), or none at all (off). Sessions are told apart by session.key, without it by tenant, without that each request is one."`
 	Expect      Expect     `yaml:"expect" doc:"What plan checks the class against. Changes nothing at run time."`

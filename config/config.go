@@ -22,6 +22,7 @@ type Config struct {
 	Classes   []Class    `yaml:"classes" items:"1000" required:"true" doc:"Classes by name, in order: the first whose match fits takes the request. Each has a pool of its own."`
 	Quotas    []Quota    `yaml:"quotas" items:"1000" doc:"What may be spent per time, by name."`
 	Ledger    Ledger     `yaml:"ledger" doc:"Where reservations and jobs are kept."`
+	Jobs      Jobs       `yaml:"jobs" doc:"Work that is accepted now and done when its turn comes; needs a ledger."`
 	Trust     Trust      `yaml:"trust" doc:"How callers prove who they are, and who may claim what; the rest is lowered, not obeyed."`
 	CORS      CORS       `yaml:"cors" doc:"What web pages of other origins may see of the gateway's own answers."`
 	Clients   Clients    `yaml:"clients" doc:"What one client may ask of an upstream, before any class's room is looked at. Default: nobody is limited."`

@@ -161,7 +161,6 @@ func TestValidate(t *testing.T) {
 		"slots.min is 10, above max 9":           func(k *Class) { k.Slots = Slots{Min: 10, Max: 9} },
 		"slots.start is 10, above max 9":         func(k *Class) { k.Slots = Slots{Start: 10, Max: 9} },
 		"slots.start is 1, below min 4":          func(k *Class) { k.Slots = Slots{Start: 1, Min: 4} },
-		"when_full \"persist\" is not built yet": func(k *Class) { k.WhenFull.Policy = FullPersist },
 		"retry_budget is off and a share":        func(k *Class) { k.Call.RetryBudget = AttemptBudget{Off: true, Percent: 5} },
 		"backoff is off and says how long":       func(k *Class) { k.Call.Backoff = Backoff{Off: true, Base: 5} },
 		"jitter is \"half\"":                     func(k *Class) { k.Call.Backoff.Jitter = "half" },

@@ -65,6 +65,7 @@ func (c *Config) WithDefaults() *Config {
 	out.Ready.fill()
 	out.Explain.fill()
 	out.Ledger.fill()
+	out.Jobs.fill(out.persists())
 	for i := range out.Quotas {
 		out.Quotas[i].fill()
 	}
@@ -134,6 +135,7 @@ func (k *Class) fill() {
 	for i := range k.Ladder {
 		k.Ladder[i].fill(k.Deadline)
 	}
+	k.Keys, k.Repeat = cmp.Or(k.Keys, Off), cmp.Or(k.Repeat, Off)
 	k.Operator.fill()
 	k.Clients.Exempt = cmp.Or(k.Clients.Exempt, Off)
 	if k.Mode == (Mode{}) {

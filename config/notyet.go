@@ -19,7 +19,6 @@ type notBuilt struct {
 }
 
 var notYet = []notBuilt{
-	{"classes.*.when_full=persist", "jobs", "use reject or drop"},
 }
 
 // notYet refuses what is not built. value is "" for a key or list entry, else =word.
