@@ -11,10 +11,10 @@ import (
 	"github.com/spillway-dev/spillway/report"
 )
 
-func keepFallback(t *testing.T, tipping bool, arms ...string) string {
+func keepFallback(t *testing.T, seconds float64, tipping bool, arms ...string) string {
 	t.Helper()
 	o := fallback.Defaults()
-	o.Rounds, o.Seconds, o.Tipping, o.Arms = 3, 4, tipping, arms
+	o.Rounds, o.Seconds, o.Tipping, o.Arms = 3, seconds, tipping, arms
 	dir := filepath.Join(t.TempDir(), "fallback")
 	if _, err := fallback.Run(o, dir, report.Meta{Version: "test"}, nil); err != nil {
 		t.Fatal(err)
@@ -26,9 +26,9 @@ func keepFallback(t *testing.T, tipping bool, arms ...string) string {
 // busy times.
 func TestWhatLabFallbackSaysIsWhatTheRecordsSay(t *testing.T) {
 	for _, dir := range []string{
-		keepFallback(t, false, "H3-none", "H3-t10", "H3-dl", "H3-dldown", "H3-fb25", "H3-r2bj", "H3-hedge", "H4-fb25", "H4-r2", "H4-r2-breaker", "H4-r2-protected", "H4-all",
+		keepFallback(t, 2, false, "H3-none", "H3-t10", "H3-dl", "H3-dldown", "H3-fb25", "H3-r2bj", "H3-hedge", "H4-fb25", "H4-r2", "H4-r2-breaker", "H4-r2-protected", "H4-all",
 			"L4-busy-r2", "L4-customer-r2", "L4-apart-all", "L4-together-hedge-b10"),
-		keepFallback(t, true, "H4-fb25", "H4-r2"),
+		keepFallback(t, 1, true, "H4-fb25", "H4-r2"),
 	} {
 		o, err := verify.Dir(dir)
 		if err != nil {
@@ -83,7 +83,7 @@ func TestAMicrosecondInTheRecordsOfLabFallbackIsSeen(t *testing.T) {
 			return found
 		}, "stand_in_share"},
 	} {
-		dir := keepFallback(t, false, "H4-fb25")
+		dir := keepFallback(t, 4, false, "H4-fb25")
 		edit(t, dir, "H4-fb25", true, c.change)
 		found := mismatches(t, dir)
 		seen := false
@@ -98,7 +98,7 @@ func TestAMicrosecondInTheRecordsOfLabFallbackIsSeen(t *testing.T) {
 
 // Conclusions drawn from several arms are verified too.
 func TestConclusionsOfLabFallbackAreVerified(t *testing.T) {
-	dir := keepFallback(t, false, "H4-fb25", "H4-r2", "H4-r2-b10")
+	dir := keepFallback(t, 4, false, "H4-fb25", "H4-r2", "H4-r2-b10")
 	if found := mismatches(t, dir); len(found) > 0 {
 		t.Fatal(found)
 	}

@@ -310,6 +310,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 }
 
 func TestRecordsThatCannotBeRead(t *testing.T) {
+	kept := keepPool(t)
 	for name, spoil := range map[string]func(dir string) error{
 		"no plan":    func(dir string) error { return os.Remove(filepath.Join(dir, "plan.json")) },
 		"no results": func(dir string) error { return os.Remove(filepath.Join(dir, "results.json")) },
@@ -323,7 +324,10 @@ func TestRecordsThatCannotBeRead(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, "plan.json"), []byte(`{"format":"spillway-lab-raw 1","lab":"pool","arms":[{"name":"../../etc/passwd"}]}`), 0o644)
 		},
 	} {
-		dir := keepPool(t)
+		dir := filepath.Join(t.TempDir(), "spoilt")
+		if err := os.CopyFS(dir, os.DirFS(kept)); err != nil {
+			t.Fatal(err)
+		}
 		if err := spoil(dir); err != nil {
 			t.Fatal(err)
 		}
