@@ -198,7 +198,7 @@ func (m *Machine) Check() error {
 	var errs []error
 	fault := func(format string, a ...any) { errs = append(errs, fmt.Errorf(format, a...)) }
 	used, waiting := 0, 0
-	states := make([][pool.Apart + 1]int64, len(m.classes))
+	states := make([][pool.Reserving + 1]int64, len(m.classes))
 	free, dated := 0, 0
 	for _, it := range m.items {
 		if it.State == pool.Free {
@@ -243,11 +243,14 @@ func (m *Machine) Check() error {
 		}
 		s := states[c.index]
 		if s[pool.Waiting] != int64(c.Waiting()) || s[pool.Blocked] != int64(c.Blocked()) ||
-			s[pool.Waiting]+s[pool.Blocked] != c.tally.Waiting ||
+			s[pool.Waiting]+s[pool.Blocked]+s[pool.Reserving] != c.tally.Waiting ||
 			s[pool.Running]+s[pool.Streaming] != c.tally.Running || s[pool.Streaming] != int64(c.streams) || s[pool.Abandoned] != c.tally.Abandoned ||
-			s[pool.Running]+s[pool.Abandoned] != int64(c.Used()) {
+			s[pool.Running]+s[pool.Abandoned]+s[pool.Reserving] != int64(c.Used()) {
 			fault("class %s: items by state %v, room %d+%d, slots used %d, account %+v",
 				c.Name, s, c.Waiting(), c.Blocked(), c.Used(), c.tally)
+		}
+		if err := m.checkDry(c, s[pool.Reserving]); err != nil {
+			errs = append(errs, err)
 		}
 		if err := c.Pool.Check(); err != nil {
 			fault("class %s: %w", c.Name, err)

@@ -56,6 +56,10 @@ func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 		return m.refuse(now, c, t, reason.Operator)
 	case c.law != nil && m.sheds(now, c, r):
 		return m.refuse(now, c, t, reason.ShedForLoad)
+	case c.quota != nil:
+		if v, ends := m.underQuota(now, c, t, r, deadline); ends {
+			return v
+		}
 	case c.Waiting() == 0 && m.idle(c):
 		if c.judges() && left < c.RunTime() {
 			return m.refuse(now, c, t, reason.Infeasible)
@@ -63,7 +67,8 @@ func (m *Machine) decide(now unit.Instant, r *Request, out *Effects) Verdict {
 		return m.run(now, c, t, r, deadline)
 	case c.judges() && left-c.PredictWait(t, c.Level(r.Importance, r.Retry), now) < c.NeededToWait():
 		return m.refuse(now, c, t, reason.Infeasible)
-	case r.Retry && c.FullForRetries():
+	}
+	if r.Retry && c.FullForRetries() {
 		return m.refuse(now, c, t, c.overflow())
 	}
 	why := c.Full(t, c.Charge(r.Bytes))
@@ -89,6 +94,9 @@ func (m *Machine) run(now unit.Instant, c *class, t *pool.Tenant, r *Request, de
 func (m *Machine) wait(now unit.Instant, c *class, t *pool.Tenant, r *Request, deadline unit.Instant) Verdict {
 	it := m.enrol(now, c, t, r, deadline)
 	m.enter(it)
+	if c.quota != nil {
+		m.mark(now, c)
+	}
 	return Verdict{Decision: Decision{Kind: Wait}, Ticket: Ticket(it.Ticket), Deadline: deadline}
 }
 
@@ -156,6 +164,9 @@ func (m *Machine) enrol(now unit.Instant, c *class, t *pool.Tenant, r *Request, 
 	it.Cost, it.Bytes = r.Cost.Clamp(), c.Charge(r.Bytes)
 	if c.Config().Tenants.Timed {
 		it.Cost = timed(c.Holding())
+	}
+	if c.quota != nil {
+		it.Ask = c.askOf(r.Ask)
 	}
 	if r.Client != 0 {
 		m.hold(c, it, r.Client)

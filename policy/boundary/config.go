@@ -6,10 +6,13 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/chance"
+	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/shed"
+	"github.com/spillway-dev/spillway/policy/unit"
 )
 
 // Config is one resource and the classes that use it. It is not changed after
@@ -33,6 +36,9 @@ type Config struct {
 	// ClientsKept is how many clients are told apart at once, 32 bytes each; see
 	// rate.NewTable. 0: rate.EntriesDefault.
 	ClientsKept int
+	// Wall is what the calendar says at the instant 0, in nanoseconds since 1970:
+	// quotas by the day or month go by it. It counts at the start.
+	Wall unit.Instant
 	// Strict makes a broken invariant panic, for tests and simulation. Live
 	// it is counted (Machine.Bugs) and the request is admitted or let go.
 	Strict bool
@@ -68,6 +74,10 @@ type Class struct {
 	// Shed, if set, has the class answer with less, before anybody waits, whom a
 	// cheaper answer costs least, as far as not all can be served.
 	Shed *shed.Rule
+	// Quotas are all that a request of the class takes of, each of which must have
+	// room; see quota.go. Tenants can have limits of their own only where they are
+	// told apart: not under fair.Fifo.
+	Quotas []quota.Quota
 	// Streams is what answers cost that go on for long.
 	Streams Streams
 	// HoldAtMost is how long abandoned work may keep its slot. Zero or less:
@@ -167,6 +177,9 @@ func (cfg *Config) Validate() error {
 				fault("class %q: %w", cl.Name, err)
 			}
 		}
+		if err := cl.validQuotas(); err != nil {
+			fault("class %q: %w", cl.Name, err)
+		}
 		for name, w := range cl.Pool.Tenants.Weights { // order does not matter: each fault stands by itself
 			if w < 1 {
 				fault("class %q: tenant %q has weight %d; it must be at least 1", cl.Name, name, w)
@@ -174,4 +187,17 @@ func (cfg *Config) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+func (c *Class) validQuotas() error {
+	for i := range c.Quotas {
+		q := &c.Quotas[i]
+		if c.Pool.Tenants.Policy == fair.Fifo && len(q.Tenant)+len(q.Tenants) > 0 {
+			return fmt.Errorf("quota %s has limits for each tenant, and all tenants wait in one line: one without budget would hold up all others; choose another policy than fifo", q.Name)
+		}
+		if err := q.Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

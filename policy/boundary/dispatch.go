@@ -57,8 +57,12 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 			return
 		}
 		it := c.Next(now)
+		late := it.Deadline <= now || c.judges() && it.Deadline.Sub(now) < c.TurnTime()
+		if c.quota != nil && !late && !m.affords(now, c, it, out) {
+			continue
+		}
 		c.Turned(it, now)
-		if it.Deadline <= now || c.judges() && it.Deadline.Sub(now) < c.TurnTime() {
+		if late {
 			m.evict(now, it, reason.Expired, out)
 			m.admitBlocked(c, out)
 			continue
@@ -66,10 +70,14 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 		m.take(c)
 		c.Take(it)
 		m.waiting--
-		m.count(it, pool.Waiting, -1)
-		m.start(now, it)
+		if c.quota != nil {
+			m.reserve(now, c, it, out)
+		} else {
+			m.count(it, pool.Waiting, -1)
+			m.start(now, it)
+			out.add(Effect{Kind: Run, Ticket: Ticket(it.Ticket), Class: it.Class})
+		}
 		m.weigh(c)
-		out.add(Effect{Kind: Run, Ticket: Ticket(it.Ticket), Class: it.Class})
 		m.admitBlocked(c, out)
 	}
 }
@@ -77,12 +85,12 @@ func (m *Machine) handOut(now unit.Instant, out *Effects) {
 // needy returns the class that the next free slot goes to, or nil.
 func (m *Machine) needy() *class {
 	for _, c := range m.order {
-		if c.Waiting() > 0 && !c.Held && c.Used() < c.Own() {
+		if c.ready() && c.Used() < c.Own() {
 			return c
 		}
 	}
 	for _, c := range m.order {
-		if c.Waiting() > 0 && !c.Held && c.Used() < c.Most() {
+		if c.ready() && c.Used() < c.Most() {
 			return c
 		}
 	}

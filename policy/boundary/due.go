@@ -50,6 +50,10 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 	c := m.classes[it.Class]
 	switch it.State {
 	case pool.Waiting:
+		if c.parked(it) && now < c.OverAge(it) {
+			m.unpark(it)
+			return
+		}
 		why := reason.Expired
 		if now < it.Deadline {
 			why = reason.Evicted // passed over for as long as it may be
@@ -62,6 +66,8 @@ func (m *Machine) end(now unit.Instant, it *pool.Item, out *Effects) {
 			why = reason.BlockTimeout
 		}
 		m.evict(now, it, why, out)
+	case pool.Reserving:
+		m.evict(now, it, reason.Expired, out)
 	case pool.Running:
 		if it.Flowing {
 			if !m.stream(now, it) {

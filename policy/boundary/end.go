@@ -43,7 +43,7 @@ func (m *Machine) Leave(now unit.Instant, t Ticket, out *Effects) {
 		return // it was answered at the same instant: leaving lost the race
 	}
 	switch it.State {
-	case pool.Waiting, pool.Blocked:
+	case pool.Waiting, pool.Blocked, pool.Reserving:
 		m.answer(it, reason.CallerGone)
 		m.withdraw(it)
 		m.admitBlocked(m.classes[it.Class], out)
@@ -127,6 +127,9 @@ func (m *Machine) finish(now unit.Instant, it *pool.Item, o Outcome) {
 		}
 	}
 	t := it.Tenant
+	if it.Ask != nil && c.quota != nil {
+		m.ended(now, c, it, o)
+	}
 	if it.State == pool.Streaming {
 		m.unstream(it)
 	} else {
@@ -173,10 +176,18 @@ func (m *Machine) evict(now unit.Instant, it *pool.Item, why reason.Reason, out 
 // answered. Whom its place goes to is the caller's affair, see admitBlocked.
 func (m *Machine) withdraw(it *pool.Item) {
 	c, t := m.classes[it.Class], it.Tenant
-	if it.State == pool.Waiting {
+	switch it.State {
+	case pool.Reserving:
+		m.unreserve(c, it)
+	case pool.Waiting:
 		m.waiting--
+		if c.quota != nil {
+			m.loosen(c, it)
+		}
+		c.Remove(it)
+	default:
+		c.Remove(it)
 	}
-	c.Remove(it)
 	m.count(it, pool.Waiting, -1)
 	m.weigh(c)
 	m.forget(it)

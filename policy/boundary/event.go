@@ -23,9 +23,12 @@ const (
 	Reconfigured
 	Operated
 	Lingered
+	Granted // Reserved
+	Denied  // NotReserved
+	Settled // a reservation
 )
 
-var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate", "linger"}
+var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate", "linger", "reserved", "not_reserved", "settled"}
 
 // String returns the event's name as scripts write it.
 func (k EventKind) String() string { return eventNames[k] }
@@ -84,7 +87,7 @@ func (v Verdict) String() string {
 // String renders the effect on one line.
 func (f Effect) String() string {
 	switch f.Kind {
-	case Run, Released, Entered:
+	case Run, Released, Entered, Reserve:
 		return fmt.Sprintf("%v %v", f.Kind, f.Ticket)
 	}
 	return fmt.Sprintf("%v %v %v, retry after %v", f.Kind, f.Ticket, f.Reason, f.RetryAfter)

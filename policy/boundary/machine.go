@@ -33,6 +33,8 @@ type Machine struct {
 	items    []*pool.Item // by Ticket.Index
 	free     []uint32     // indices of items that stand for no request
 	chance   chance.Source
+	wall     unit.Instant         // what the calendar said at the instant 0
+	budgets  map[string]*reckoned // that all go by, by name; found by it, never gone through
 	draining bool
 
 	shadow  *shadow // nil while every decision is carried out
@@ -61,6 +63,8 @@ type class struct {
 	streams  int          // answers that flow without a slot
 	closed   bool         // no longer configured: takes in nothing, drains
 	law      *shed.Law    // nil where it does not shed
+	quota    *reckoning   // nil where there is none
+	asking   int          // how many are being reserved for
 	shadow   *tally.Shadow
 	budget   uint64 // of clients, where the class has a rule of its own
 }
@@ -70,7 +74,7 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{name: cfg.Name, changes: 1, chance: chance.New(cfg.Seed), seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
+	m := &Machine{name: cfg.Name, changes: 1, chance: chance.New(cfg.Seed), wall: cfg.Wall, seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
 	for i := range cfg.Classes {
 		m.open(cfg.Classes[i])
 	}
@@ -93,6 +97,7 @@ func (m *Machine) open(cfg Class) {
 		budget: chance.Key(cfg.Name),
 	}
 	c.relaw(m.seed)
+	m.requota(m.now, c)
 	m.classes = append(m.classes, c)
 	m.byName[c.Name] = c
 }
@@ -190,7 +195,7 @@ func (m *Machine) forget(it *pool.Item) {
 
 func (m *Machine) void(it *pool.Item) {
 	index := uint32(it.Ticket)
-	it.State, it.Tenant = pool.Free, nil
+	it.State, it.Tenant, it.Ask = pool.Free, nil, nil
 	it.Ticket += 1 << 32
 	if it.Ticket>>32 == 0 {
 		it.Ticket += 1 << 32 // the zero ticket names none

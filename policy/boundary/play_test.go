@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -156,6 +157,7 @@ func (p *player) config() Config {
 		if p.next(3) == 0 {
 			cl.Shed = &shed.Rule{Span: time.Duration(1+p.next(3)) * 100 * time.Millisecond, Release: p.next(4) * 100_000, Sessions: 4 << p.next(3)}
 		}
+		p.quotas(&cl)
 		cfg.Classes = append(cfg.Classes, cl)
 	}
 	if p.next(2) == 0 {
@@ -177,7 +179,7 @@ func (p *player) rule() *rate.Rule {
 
 // step is one event: what it is, for whom, and how much later.
 func (p *player) step() {
-	what := p.next(17)
+	what := p.next(22)
 	p.elapse()
 	at := p.now
 	p.event(func(m *Machine, out *Effects) { m.Advance(at, out) }, nil)
@@ -214,6 +216,12 @@ func (p *player) step() {
 		if p.next(8) == 0 {
 			p.both(func(m *Machine, out *Effects) { m.Drain(at, out) })
 		}
+	case 17, 18:
+		p.reserved(at)
+	case 19:
+		p.notReserved(at)
+	case 20, 21:
+		p.settled(at)
 	case 16:
 		class, o := p.next(p.machine.Classes()), Operation{OperatorMode(p.next(3)), at.Add(time.Duration(p.next(256)-20) * time.Millisecond)}
 		if p.next(3) > 0 {
@@ -274,6 +282,11 @@ func (p *player) request(at unit.Instant) Request {
 	}
 	r.Session, r.Stretch = uint64(p.next(4)), uint64(p.next(3))
 	r.Gap, r.Kept = []shed.Gap{0, 100_000, 500_000, shed.Useless, -5, 1 << 30}[p.next(6)], p.next(4) == 0
+	if p.next(3) > 0 {
+		r.Ask = &quota.Ask{Amounts: quota.Amounts{
+			quota.Requests: 1, quota.Tokens: []int64{0, 1, 40, 200, 1 << 60, -3}[p.next(6)], quota.Concurrent: int64(p.next(2)),
+		}}
+	}
 	switch p.next(4) {
 	case 0:
 		r.Deadline = at.Add(time.Duration(p.next(256)-20) * time.Millisecond)
@@ -294,7 +307,7 @@ func (p *player) offer(at unit.Instant, r Request) {
 		p.fail("verdict %v, the twin says %v", v[0], v[1])
 	}
 	switch v[0].Kind {
-	case Run, Wait:
+	case Run, Wait, Reserve:
 		if p.states[v[0].Ticket] != pool.Free || v[0].Ticket == 0 {
 			p.fail("ticket %v is handed out twice", v[0].Ticket)
 		}
@@ -302,9 +315,13 @@ func (p *player) offer(at unit.Instant, r Request) {
 		if v[0].Kind == Run {
 			p.states[v[0].Ticket] = pool.Running
 		}
+		if v[0].Kind == Reserve {
+			p.states[v[0].Ticket] = pool.Reserving
+		}
 		p.tickets = append(p.tickets, v[0].Ticket)
 	case Refuse:
-		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 != (v[0].Reason == reason.Unauthorized) || v[0].RetryAfter > retryAfterMost && p.machine.classes[r.Class].RetryAfterMax == retryAfterMost {
+		final := v[0].Reason == reason.Unauthorized || v[0].Reason == reason.TooLarge
+		if v[0].Reason == reason.None || v[0].RetryAfter <= 0 != final || v[0].RetryAfter > retryAfterMost && !isQuota(v[0].Reason) && p.machine.classes[r.Class].RetryAfterMax == retryAfterMost {
 			p.fail("refused: %v", v[0])
 		}
 	default:
@@ -368,9 +385,10 @@ func (p *player) event(f, g func(*Machine, *Effects)) {
 
 // effect holds an effect against the state it is possible in.
 func (p *player) effect(e Effect) {
-	from := map[Kind]pool.State{Run: pool.Waiting, Refuse: pool.Waiting, Overdue: pool.Running, Released: pool.Abandoned, Entered: pool.Waiting}
-	to := map[Kind]pool.State{Run: pool.Running, Refuse: pool.Free, Overdue: pool.Abandoned, Released: pool.Free, Entered: pool.Waiting}
-	if s, ok := p.states[e.Ticket]; !ok || s != from[e.Kind] {
+	from := map[Kind]pool.State{Run: pool.Waiting, Refuse: pool.Waiting, Overdue: pool.Running, Released: pool.Abandoned, Entered: pool.Waiting, Reserve: pool.Waiting}
+	to := map[Kind]pool.State{Run: pool.Running, Refuse: pool.Free, Overdue: pool.Abandoned, Released: pool.Free, Entered: pool.Waiting, Reserve: pool.Reserving}
+	s, ok := p.states[e.Ticket]
+	if reserving := s == pool.Reserving && (e.Kind == Run || e.Kind == Refuse); !ok || s != from[e.Kind] && !reserving {
 		p.fail("effect %v for a request that is %v", e, s)
 	}
 	if e.Kind == Refuse && e.Reason == reason.None {
@@ -384,6 +402,9 @@ func (p *player) heal() {
 	for range 2 {
 		for i := 0; i < len(p.tickets) && p.err == nil; i++ {
 			t := p.tickets[i]
+			if p.states[t] == pool.Reserving {
+				p.both(func(m *Machine, out *Effects) { m.Reserved(p.now, t, out) })
+			}
 			if s := p.states[t]; s == pool.Running || s == pool.Abandoned {
 				p.both(func(m *Machine, out *Effects) { m.Done(p.now, t, Outcome{Reason: reason.Served}, out) })
 				p.end(t)

@@ -40,6 +40,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	}
 	for _, c := range m.classes {
 		c.book()
+		m.loosenAll(c)
 		cl, ok := wanted[c.Name]
 		c.closed = !ok
 		if !ok {
@@ -50,6 +51,7 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 		c.Class, c.rule = cl.WithDefaults(), cl.Pool.WhenFull
 		c.Reconfigure(cl.pool())
 		c.relaw(m.seed)
+		m.requota(now, c)
 	}
 	for _, cl := range cfg.Classes {
 		if _, ok := wanted[cl.Name]; ok {

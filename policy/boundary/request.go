@@ -3,6 +3,7 @@ package boundary
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -43,6 +44,9 @@ type Request struct {
 	Deadline unit.Instant
 	// Cost is what serving is estimated to take; 0 counts as 1.
 	Cost unit.Cost
+	// Ask is what it needs of the class's quotas, as far as can be told; nil: quota.One.
+	// It is not changed while the request is here.
+	Ask *quota.Ask
 	// Bytes is what the request retains while it waits; 0 means that it is
 	// not known, and counts as the class's PerRequest.
 	Bytes int64
@@ -80,9 +84,12 @@ const (
 	// Entered, an effect only: a producer that was held before the full room is
 	// held no longer, its request has a place and waits.
 	Entered
+	// Reserve: the request holds a slot and may start when the store has reserved
+	// what it asks for. The driver asks it, and reports Reserved or NotReserved.
+	Reserve
 )
 
-var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released", "entered"}
+var kindNames = [...]string{"refuse", "run", "wait", "overdue", "released", "entered", "reserve"}
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }

@@ -26,12 +26,13 @@ import (
 // lies ahead. A machine that decides everything in earnest has no shadow, and
 // pays for it with one comparison an event.
 type shadow struct {
-	m      *Machine
-	inside bool // an event is being decided; its own events are not the driver's
-	needed bool // some class's decisions are not all carried out
-	live   int
-	due    agenda.Agenda[*shade]
-	shades []*shade // by Ticket.Index; nil where there never was one
+	m        *Machine
+	inside   bool // an event is being decided; its own events are not the driver's
+	deciding bool // about a request that will live twice
+	needed   bool // some class's decisions are not all carried out
+	live     int
+	due      agenda.Agenda[*shade]
+	shades   []*shade // by Ticket.Index; nil where there never was one
 }
 
 // shade is what is kept of a request that lives twice.
@@ -70,7 +71,7 @@ func (p pair) count(s pool.State, n int64) {
 
 func count(t *tally.Tally, s pool.State, n int64) {
 	switch s {
-	case pool.Blocked, pool.Waiting:
+	case pool.Blocked, pool.Waiting, pool.Reserving:
 		t.Waiting += n
 	case pool.Running, pool.Streaming:
 		t.Running += n

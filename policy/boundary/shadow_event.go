@@ -44,7 +44,9 @@ func (s *shadow) offer(now unit.Instant, r *Request, out *Effects) Verdict {
 // decide has the machine decide about a request that runs whatever it says.
 func (s *shadow) decide(now unit.Instant, c *class, t *pool.Tenant, r *Request, out *Effects) Verdict {
 	m, from := s.m, len(out.List)
+	s.deciding = true
 	v := m.Offer(now, r, out)
+	s.deciding = false
 	it := m.find(v.Ticket)
 	if v.Kind == Refuse {
 		it = s.apart(c, t, r)
@@ -231,5 +233,16 @@ func (s *shadow) lingers(now unit.Instant, t Ticket, out *Effects) {
 		h.lingers = now.Sub(h.began)
 		s.schedule(h)
 		s.upTo(now, out)
+	}
+}
+
+// passing begins an event about a request that is decided in earnest, and returns
+// what ends it.
+func (s *shadow) passing(now unit.Instant, out *Effects) (end func()) {
+	s.enter(now, out)
+	from := len(out.List)
+	return func() {
+		s.sift(from, out)
+		s.leave()
 	}
 }

@@ -47,7 +47,7 @@ func (c *class) book() {
 // stand notes that t is refused for the reason why because its room is full, as
 // full says, if everybody else would be.
 func (m *Machine) stand(now unit.Instant, c *class, t *pool.Tenant, full, why reason.Reason) {
-	if full == reason.QueueBytes || full == reason.TenantFull && c.Config().RetriesLast || m.shadow != nil || c.law != nil {
+	if full == reason.QueueBytes || full == reason.TenantFull && c.Config().RetriesLast || m.shadow != nil || c.law != nil || c.quota != nil {
 		return // it depends on the request, or somebody counts them
 	}
 	needs := time.Duration(1) // the deadline must be ahead

@@ -82,6 +82,9 @@ func (d *Deficit) Correct(f *Flow, difference unit.Cost) {
 	d.charge(f, min(max(difference, -unit.CostMax), unit.CostMax))
 }
 
+// Return is Correct by what was charged.
+func (d *Deficit) Return(f *Flow, c unit.Cost) { d.Correct(f, -c.Clamp()) }
+
 // Weight returns the sum of the waiting flows' weights, at least 1.
 func (d *Deficit) Weight() int64 { return max(d.weight, 1) }
 

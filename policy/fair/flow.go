@@ -55,6 +55,9 @@ type Scheduler interface {
 	// Correct settles the difference between the true cost of a request and
 	// what was charged for it.
 	Correct(*Flow, unit.Cost)
+	// Return takes back what Serve charged for a request that was not run after
+	// all. The flow is in the schedule.
+	Return(*Flow, unit.Cost)
 	// Weight returns the sum of the weights of the flows that wait, and at
 	// least 1.
 	Weight() int64

@@ -37,6 +37,9 @@ func (l *Ranks) Serve(*Flow, unit.Cost) {}
 // Correct changes nothing.
 func (l *Ranks) Correct(*Flow, unit.Cost) {}
 
+// Return changes nothing.
+func (l *Ranks) Return(*Flow, unit.Cost) {}
+
 // Weight returns the sum of the waiting flows' weights, at least 1.
 func (l *Ranks) Weight() int64 { return max(l.weight, 1) }
 

@@ -60,6 +60,13 @@ func (r *Ring) Serve(f *Flow, _ unit.Cost) { f.credit-- }
 // Correct changes nothing: a request is a request.
 func (r *Ring) Correct(*Flow, unit.Cost) {}
 
+// Return gives f its turn back, if it is not over.
+func (r *Ring) Return(f *Flow, _ unit.Cost) {
+	if most := unit.Cost(f.Weight); r.turn == f && f.credit < most && (!r.equal || f.credit < 1) {
+		f.credit++
+	}
+}
+
 // Weight returns the sum of the waiting flows' weights, at least 1.
 func (r *Ring) Weight() int64 {
 	if r.equal {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/agenda"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
 
@@ -19,9 +20,10 @@ const (
 	Abandoned       // holds a slot, its caller has been answered
 	Streaming       // its answer flows without a slot
 	Apart           // neither waits nor holds a slot: it runs whatever was decided of it
+	Reserving       // holds a slot, its caller waits: what it needs of its budgets is asked for
 )
 
-var stateNames = [...]string{"free", "blocked", "waiting", "running", "abandoned", "streaming", "apart"}
+var stateNames = [...]string{"free", "blocked", "waiting", "running", "abandoned", "streaming", "apart", "reserving"}
 
 // String returns the state's name.
 func (s State) String() string { return stateNames[s] }
@@ -41,6 +43,10 @@ type Item struct {
 	Offered    unit.Instant
 	Started    unit.Instant
 	Deadline   unit.Instant
+
+	// Ask is what it needs of its budgets; nil where there are none. It is somebody
+	// else's, and never changed.
+	Ask *quota.Ask
 
 	turn      uint64        // Room.turn when it entered
 	predicted time.Duration // how long it was to wait

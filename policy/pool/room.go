@@ -26,6 +26,7 @@ type Room struct {
 	levels    []list
 	halves    bool // of each level: first tries, then retries; see retry.go
 	waiting   int
+	dry       int // of those who wait, how many are of a dry tenant; see dry.go
 	bytes     int64
 	blocked   list
 	turn      uint64 // counts the slots that went to waiters
@@ -99,15 +100,14 @@ func (r *Room) Enter(it *Item) {
 	it.State, it.turn = Waiting, r.turn
 	t := it.Tenant
 	if r.scheduler != nil && t.queue[0].len == 0 {
-		r.scheduler.Join(&t.flow)
+		r.join(t)
 	}
 	t.queue[0].add(it, byTenant)
 	r.levels[it.Importance].add(it, byLevel)
 	if t.levels != nil {
 		t.levels[it.Importance].add(it, byTenantLevel)
 	}
-	r.waiting++
-	r.bytes += it.Bytes
+	r.entered(it)
 }
 
 // Remove takes a waiting or blocked item out, wherever it stands.
@@ -127,6 +127,9 @@ func (r *Room) Remove(it *Item) {
 	}
 	r.waiting--
 	r.bytes -= it.Bytes
+	if t.dry {
+		r.dry--
+	}
 }
 
 // OverAge returns when a waiter is answered, served or not: at its deadline, or

@@ -26,6 +26,9 @@ type Tenant struct {
 	Kept int64
 	// Streams is how many of its answers flow without a slot.
 	Streams int
+	// Budgets are those of which it has its own, as its boundary reckons them; nil
+	// where there are none.
+	Budgets *Budgets
 
 	flow   fair.Flow
 	queue  [1]list // all of the tenant's waiters
@@ -34,6 +37,7 @@ type Tenant struct {
 	turns    int64  // mean number of turns to its own next one, in fixed point; see part.go
 	lastTurn uint64 // Room.turn of its last one
 
+	dry            bool // it has no budget: it is not in the schedule
 	idle           bool // in the list of the idle
 	younger, older *Tenant
 }

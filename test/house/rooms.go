@@ -63,7 +63,7 @@ func Rooms() []Room {
 		{"policy/job", "what becomes of work that was accepted, and of its key", with("policy/call"), Pure},
 		{"policy/rate", "what one caller may ask at the edge", leaves, Pure},
 		{"policy/spread", "which copy of an upstream, and which is out", leaves, Pure},
-		{"policy/pool", "slots and the waiting room", with("policy/plan", "policy/fair", "policy/limit"), Pure},
+		{"policy/pool", "slots and the waiting room", with("policy/plan", "policy/fair", "policy/limit", "policy/quota"), Pure},
 		{"policy/boundary", "a request's whole way as one machine", []string{"policy/..."}, Pure},
 
 		{"workload/...", "arrivals and service times", nil, Repeatable},
