@@ -64,8 +64,8 @@ func (p *Picker) Value(key string) (value []byte, ok, lost bool) {
 	return nil, false, false
 }
 
-// Whole reports whether the object has come to its end.
-func (p *Picker) Whole() bool { return p.ended }
+// Whole reports whether an object has come to its end.
+func (p *Picker) Whole() bool { return p.ended && p.state != outside }
 
 // step takes what is next and returns how much of it that was.
 func (p *Picker) step(b []byte) int {

@@ -144,3 +144,29 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+func TestCutLeavesTheRestAsItStands(t *testing.T) {
+	for doc, want := range map[string]string{
+		`{"a":1,"usage":null}`:                   `{"a":1}`,
+		`{"usage":null,"a":1}`:                   `{"a":1}`,
+		`{ "a":1 , "usage" : {"x":[1]} , "b":2}`: `{ "a":1 ,  "b":2}`,
+		`{"usage":1}`:                            `{}`,
+		`{"usage":1,"usage":2}`:                  `{}`,
+		`{"a":{"usage":1}}`:                      `{"a":{"usage":1}}`,
+		`{"a":1,"usage":null,"usage":{}}`:        `{"a":1}`,
+		`[1]`:                                    `[1]`,
+	} {
+		if got := scan.Cut([]byte(doc), "usage"); string(got) != want {
+			t.Errorf("%s: %s, want %s", doc, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		members := rapid.MapOfN(rapid.SampledFrom([]string{"usage", "a", "b"}), anything(2), 0, 3).Draw(t, "doc")
+		doc, _ := json.Marshal(members)
+		delete(members, "usage")
+		want, _ := json.Marshal(members)
+		if got := scan.Cut(doc, "usage"); !bytes.Equal(got, want) {
+			t.Fatalf("%s: %s, want %s", doc, got, want)
+		}
+	})
+}

@@ -62,8 +62,9 @@ func (s *Splitter) Rest() Frame {
 	return f
 }
 
-// Midway reports whether the stream is within a frame.
-func (s *Splitter) Midway() bool { return s.over || len(bytes.Trim(s.carry, "\r\n")) > 0 }
+// Through reports whether the beginning of a frame has been let through whose end has
+// not come.
+func (s *Splitter) Through() bool { return s.over }
 
 func (s *Splitter) most() int {
 	if s.Most > 0 {
