@@ -56,6 +56,7 @@ func Rooms() []Room {
 		{"policy/fair", "which tenant next", leaves, Pure},
 		{"policy/limit", "how many slots", leaves, Pure},
 		{"policy/shed", "who gets a cheaper rung", leaves, Pure},
+		{"policy/scale", "how much capacity what is offered would take", leaves, Pure},
 		{"policy/gap", "how much worse a cheaper answer is: given, looked up, learned", with("policy/shed"), Pure},
 		{"policy/call", "timeouts, retries, hedges, breaker", leaves, Pure},
 		{"policy/ladder", "which cheaper answer, under which name and reason", leaves, Pure},
