@@ -40,7 +40,6 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 	}
 	for _, c := range m.classes {
 		c.book()
-		m.loosenAll(c)
 		cl, ok := wanted[c.Name]
 		c.closed = !ok
 		if !ok {
@@ -48,10 +47,16 @@ func (m *Machine) Reconfigure(now unit.Instant, cfg Config, out *Effects) error 
 			continue
 		}
 		delete(wanted, c.Name)
+		anew := fmt.Sprint(c.Quotas) != fmt.Sprint(cl.Quotas) // maps are printed in order
+		if anew {
+			m.loosenAll(c)
+		}
 		c.Class, c.rule = cl.WithDefaults(), cl.Pool.WhenFull
 		c.Reconfigure(cl.pool())
 		c.relaw(m.seed)
-		m.requota(now, c)
+		if anew {
+			m.requota(now, c)
+		}
 	}
 	for _, cl := range cfg.Classes {
 		if _, ok := wanted[cl.Name]; ok {
