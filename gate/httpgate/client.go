@@ -34,7 +34,13 @@ import (
 //
 // Bodies. What may be sent again is kept while it is sent, up to 64 KiB (ReplayLimit); a
 // body that proves longer streams on and is not sent again. Request.GetBody is used where
-// there is one, and nothing is kept where the policy sends nothing twice.
+// there is one (not for a body with trailers, which belong to one reading of it), and
+// nothing is kept where the policy sends nothing twice.
+//
+// A request is its caller's again as http.RoundTripper has it, once the answer's body is
+// closed: what may be sent later, by a hedge that lost, is a copy, which a policy that can
+// send twice costs; and then GetBody is not called any more, nor a read begun of any body
+// but the answered attempt's.
 //
 // A Transport may be used by many goroutines at once.
 type Transport struct {
@@ -123,13 +129,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	x := &outgoing{transport: t, request: req}
 	ask := x.ask(c)
-	defer x.body.settle() // also where the base panics
-	resp, held, err := caller.Hold(req.Context(), c, ask, x.attempt, x.discard)
-	if resp == nil {
+	var won reply
+	defer func() { x.body.settle(won.sent) }() // also where the base panics
+	won, held, err := caller.Hold(req.Context(), c, ask, x.attempt, x.discard)
+	if won.Response == nil {
 		held.Release()
 		return nil, err
 	}
-	resp.Request = req
-	resp.Body = keep(resp, held)
-	return resp, nil
+	won.Request = req
+	won.Body = keep(won.Response, held)
+	return won.Response, nil
 }

@@ -15,10 +15,12 @@ import (
 // outgoing is a request on its way through a Transport.
 type outgoing struct {
 	transport *Transport
-	request   *http.Request
-	body      clientBody
-	keyed     bool // it goes under a key that the service honours
-	key       bool // which is ours to make
+	// The caller's; a copy where attempts may be under way when he has his answer, and
+	// a hedge even begin: he may write to his own by then.
+	request *http.Request
+	body    clientBody
+	keyed   bool // it goes under a key that the service honours
+	key     bool // which is ours to make
 }
 
 // ask says what is known of the call before it is made.
@@ -36,7 +38,11 @@ func (x *outgoing) ask(c *caller.Caller) caller.Request {
 		}
 	}
 	x.keyed = ask.Keyed
-	x.body, ask.Fixed = newClientBody(x.request, c.Repeats(), x.transport.replay)
+	repeats := c.Repeats() // a reload may change it
+	ask.Fixed = x.body.take(x.request, repeats, x.transport.replay)
+	if repeats {
+		x.request = x.request.Clone(x.request.Context())
+	}
 	return ask
 }
 
@@ -49,11 +55,17 @@ func idempotent(method string) bool {
 	return false
 }
 
+// reply is an answer, and what was sent for it.
+type reply struct {
+	*http.Response
+	sent *attemptBody
+}
+
 // attempt sends the request once. An answer that is a failure comes back as both.
-func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Response, error) {
+func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (reply, error) {
 	body, err := x.body.open(a)
 	if err != nil {
-		return nil, caller.Neutral(err)
+		return reply{}, caller.Neutral(err)
 	}
 	returned := false
 	defer func() {
@@ -67,8 +79,11 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 	if out.Header == nil {
 		out.Header = http.Header{}
 	}
-	out.Body, out.GetBody = body, nil
-	x.body.follow(out)
+	out.Body, out.GetBody = nil, nil
+	if body != nil {
+		out.Body = body
+		body.follow(out)
+	}
 	x.announce(out, a)
 	resp, again, err := resend.Send(x.transport.base, out)
 	returned = true
@@ -76,9 +91,9 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (*http.Respons
 		x.transport.resent.Add(1)
 	}
 	if err != nil {
-		return nil, x.clientError(err, &s)
+		return reply{}, x.clientError(err, &s)
 	}
-	return resp, answered(resp, isGRPC(x.request), a.Number > 1 && x.keyed)
+	return reply{resp, body}, answered(resp, isGRPC(x.request), a.Number > 1 && x.keyed)
 }
 
 // Bounds of what is read of an answer that nobody wants, so that its connection can be
@@ -89,8 +104,8 @@ const (
 )
 
 // discard disposes of an answer that is not the call's. Nobody waits for it.
-func (x *outgoing) discard(resp *http.Response, held caller.Held) {
-	if resp == nil || resp.Body == nil || resp.Body == http.NoBody {
+func (x *outgoing) discard(resp reply, held caller.Held) {
+	if resp.Response == nil || resp.Body == nil || resp.Body == http.NoBody {
 		held.Release()
 		return
 	}

@@ -14,82 +14,80 @@ import (
 
 // clientBody gives each attempt of a request a body of its own.
 type clientBody struct {
-	request *http.Request // nil: there is no body
-	once    *onceBody     // it is read at most once; or, with GetBody, by the first attempt
-	replay  *replay       // it is kept as it is read
-	behind  []string      // the names of its trailers
+	once   *onceBody                     // it is read at most once; or, with again, by the first attempt
+	again  func() (io.ReadCloser, error) // the request's GetBody
+	replay *replay                       // it is kept as it is read
+	behind http.Header                   // the request's trailers
+	names  []string                      // of those
+
+	mu      sync.Mutex
+	sent    []*attemptBody
+	settled bool
 }
 
-// newClientBody returns the body of a request, and whether it can be sent only once.
+// take takes over the body of a request, and reports whether it can be sent only once.
 // Where nothing is sent twice, nothing is kept.
-func newClientBody(req *http.Request, repeats bool, keep int64) (b clientBody, fixed bool) {
+func (b *clientBody) take(req *http.Request, repeats bool, keep int64) (fixed bool) {
 	if req.Body == nil || req.Body == http.NoBody {
 		if req.Body != nil {
 			req.Body.Close()
 		}
-		return b, false
+		return !repeats
 	}
-	b.request, b.behind = req, slices.Collect(maps.Keys(req.Trailer))
-	if repeats && req.GetBody == nil && keep > 0 && req.ContentLength <= keep {
+	b.behind, b.names = req.Trailer, slices.Collect(maps.Keys(req.Trailer))
+	if len(b.names) == 0 { // else they belong to one reading of the body
+		b.again = req.GetBody
+	}
+	if repeats && b.again == nil && keep > 0 && req.ContentLength <= keep {
 		b.replay = newReplay(req.Body, int(keep))
-		return b, false
+		return false
 	}
 	b.once = &onceBody{ReadCloser: req.Body}
-	return b, !repeats || req.GetBody == nil
+	return !repeats || b.again == nil
 }
 
-// open returns the body for an attempt.
-func (b *clientBody) open(a caller.Attempt) (io.ReadCloser, error) {
+// open returns the body for an attempt; nil: there is none.
+func (b *clientBody) open(a caller.Attempt) (*attemptBody, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var source io.ReadCloser
 	switch {
-	case b.request == nil:
+	case b.once == nil && b.replay == nil:
 		return nil, nil
+	case b.settled:
+		return nil, errBodyGone // a hedge that begins when it has lost; what GetBody reads is the caller's again
 	case b.replay != nil:
-		return b.replay.open(a.Fix), nil
+		source = b.replay.open(a.Fix)
 	case b.once.taken.CompareAndSwap(false, true):
-		return b.once, nil
-	case b.request.GetBody == nil:
+		source = b.once
+	case b.again == nil:
 		return nil, errBodyGone
-	}
-	return b.request.GetBody()
-}
-
-// follow gives an attempt trailers of its own, which are there once its body ends: the
-// request's are written while its body is read, which may be when another attempt begins.
-func (b *clientBody) follow(out *http.Request) {
-	if len(b.behind) == 0 {
-		return
-	}
-	own := make(http.Header, len(b.behind))
-	for _, name := range b.behind {
-		own[name] = nil
-	}
-	out.Trailer, out.Body = own, &trailedBody{out.Body, own, b.request.Trailer}
-}
-
-// trailedBody is an attempt's body that something follows.
-type trailedBody struct {
-	io.ReadCloser
-	own, all http.Header
-}
-
-// Read implements io.Reader.
-func (b *trailedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF { // nothing is written to all any more
-		for name := range b.own {
-			b.own[name] = b.all[name]
+	default:
+		var err error
+		if source, err = b.again(); err != nil {
+			return nil, err
 		}
 	}
-	return n, err
+	own := &attemptBody{ReadCloser: source, of: b}
+	b.sent = append(b.sent, own)
+	return own, nil
 }
 
-// settle says that no attempt will be made any more.
-func (b *clientBody) settle() {
+// settle says that the call is over with the attempt that has this body; nil: with none. No
+// other will be made, and of those that are still under way none reads on.
+func (b *clientBody) settle(winner *attemptBody) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.settled = true
+	for _, a := range b.sent {
+		if a != winner {
+			a.gone.Store(true)
+		}
+	}
 	switch {
-	case b.request == nil:
 	case b.replay != nil:
 		b.replay.settle()
-	case b.once.taken.CompareAndSwap(false, true):
+	case b.once != nil && b.once.taken.CompareAndSwap(false, true):
 		b.once.Close() // it was never sent
 	}
 }
@@ -97,12 +95,59 @@ func (b *clientBody) settle() {
 // failed reports whether the body could not be read to its end.
 func (b *clientBody) failed() bool {
 	switch {
-	case b.request == nil:
-		return false
 	case b.replay != nil:
 		return b.replay.failed()
+	case b.once != nil:
+		return b.once.broken.Load()
 	}
-	return b.once.broken.Load()
+	return false
+}
+
+// attemptBody is the body of one attempt. Once the call is over with another, nothing is
+// read through it any more: a caller that goes by the answer alone may have put to other
+// use what its body is read from, and a hedge that lost would send that.
+type attemptBody struct {
+	io.ReadCloser
+	of      *clientBody
+	gone    atomic.Bool
+	trailer http.Header // nil: nothing follows
+}
+
+// follow gives an attempt trailers of its own, which are there once its body ends: the
+// request's are written while its body is read, which may be when another attempt begins.
+func (b *attemptBody) follow(out *http.Request) {
+	if len(b.of.names) == 0 {
+		return
+	}
+	b.trailer = make(http.Header, len(b.of.names))
+	for _, name := range b.of.names {
+		b.trailer[name] = nil
+	}
+	out.Trailer = b.trailer
+}
+
+// Read implements io.Reader.
+func (b *attemptBody) Read(p []byte) (int, error) {
+	if b.gone.Load() {
+		return 0, errBodyGone
+	}
+	n, err := b.ReadCloser.Read(p)
+	if err == io.EOF && b.trailer != nil {
+		b.end()
+	}
+	return n, err
+}
+
+// end fills in the trailers, to which nothing is written any more.
+func (b *attemptBody) end() {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	if b.gone.Load() {
+		return // they are the caller's again
+	}
+	for name := range b.trailer {
+		b.trailer[name] = slices.Clone(b.of.behind[name])
+	}
 }
 
 // onceBody is a request's own body.
