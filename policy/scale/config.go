@@ -4,7 +4,7 @@ import "time"
 
 // Config says how a resource's figure is made. Zero means the default.
 type Config struct {
-	// Utilisation is how much of its slots is to be in use, above 0 and up to 1: what is
+	// Utilisation is how much of its slots is to be in use, 0.01 .. 1: what is
 	// above it is for chance. Default 0.8.
 	Utilisation float64
 	// Rise is what the demand is a mean of. Default 15 s.
@@ -16,16 +16,17 @@ type Config struct {
 	Hold time.Duration
 }
 
-// Defaults of Config.
+// Defaults and bounds of Config.
 const (
 	UtilisationDefault = 0.8
+	UtilisationLeast   = 0.01
 	RiseDefault        = 15 * time.Second
 	FallDefault        = 5 * time.Minute
 	HoldDefault        = 15 * time.Minute
 )
 
 func (c Config) orDefault() Config {
-	if !(c.Utilisation > 0 && c.Utilisation <= 1) {
+	if !(c.Utilisation >= UtilisationLeast && c.Utilisation <= 1) {
 		c.Utilisation = UtilisationDefault
 	}
 	if c.Rise <= 0 {

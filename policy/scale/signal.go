@@ -12,12 +12,13 @@ type Facts struct {
 	// Offered is how many requests were offered since the start, refused ones and those
 	// that took a cheaper rung included.
 	Offered int64
+	// Served is how many the resource has answered since the start, and Faults how many it
+	// failed, did not answer in time, or was kept from by a breaker.
+	Served, Faults int64
 	// Holding is how long a request holds its slot, in the mean; zero or less: unknown.
 	Holding time.Duration
 	// Slots is how many there are.
 	Slots int
-	// Outage: it fails or is kept from, so that nothing can be measured.
-	Outage bool
 }
 
 // Reading is the figure.
@@ -34,21 +35,23 @@ type Reading struct {
 	Ratio float64
 	// Measured is false in an outage and before there is anything to go by.
 	Measured bool
+	// Outage: more than half of what the resource was asked came to nothing.
+	Outage bool
 }
 
 // Signal makes the figure of one resource. The zero Signal has seen nothing.
 type Signal struct {
-	config  Config
-	looked  bool
-	at      unit.Instant // of the latest look that counted
-	offered int64        // by then
-	rate    float64      // per second
-	known   time.Duration
-	peaks   peaks
-	holding time.Duration // as it was when that could be told
-	out     bool
-	outFrom unit.Instant
-	latest  Reading
+	config       Config
+	looked       bool
+	at           unit.Instant // of the latest look that counted
+	before       Facts        // by then
+	known        time.Duration
+	rate         float64 // per second, as the two below: means over known
+	served, lost float64
+	peaks        peaks
+	holding      time.Duration // as it was when that could be told
+	outFrom      unit.Instant
+	latest       Reading
 }
 
 // lookEvery is the least time between two looks that count: the rate of less is luck.
@@ -67,20 +70,19 @@ func (s *Signal) Look(now unit.Instant, f Facts) Reading {
 	if s.looked && dt < lookEvery {
 		return s.latest
 	}
-	s.outage(now, f.Outage)
-	n := f.Offered - s.offered
-	first := !s.looked
-	s.looked, s.at, s.offered = true, now, f.Offered
-	if first || n < 0 {
+	before, first := s.before, !s.looked
+	s.looked, s.at, s.before = true, now, f
+	if first || f.Offered < before.Offered || f.Served < before.Served || f.Faults < before.Faults {
 		return s.latest
 	}
-	s.count(float64(n), dt)
-	if s.out && now.Sub(s.outFrom) < s.config.Hold {
+	s.count(before, f, dt)
+	s.outage(now, f.Served-before.Served, f.Faults-before.Faults)
+	if s.latest.Outage && now.Sub(s.outFrom) < s.config.Hold {
 		s.peaks.hold(now, s.config.Fall)
 	} else {
 		s.measure(now, f)
 	}
-	s.latest.Measured = !s.out && s.holding > 0
+	s.latest.Measured = !s.latest.Outage && s.holding > 0
 	s.latest.OfferedPerS = s.rate
 	s.latest.Ratio = 0
 	if f.Slots > 0 {
@@ -89,25 +91,35 @@ func (s *Signal) Look(now unit.Instant, f Facts) Reading {
 	return s.latest
 }
 
-func (s *Signal) outage(now unit.Instant, out bool) {
-	if out && !s.out {
-		s.outFrom = now
-	}
-	s.out = out
-}
-
-// count takes in what was offered in the time dt: an exponentially weighted mean, of all
+// count takes in what happened in the time dt: exponentially weighted means, over all
 // there has been while that is less than Rise.
-func (s *Signal) count(n float64, dt time.Duration) {
+func (s *Signal) count(before, f Facts, dt time.Duration) {
 	seconds := dt.Seconds()
-	over := float64(min(s.known, s.config.Rise).Seconds()) + seconds
-	weight := seconds / over
-	s.rate = float64(s.rate*(1-weight)) + float64(weight*(n/seconds))
+	weight := seconds / (s.known.Seconds() + seconds)
+	mean := func(was float64, n int64) float64 {
+		return float64(was*(1-weight)) + float64(weight*(float64(n)/seconds))
+	}
+	s.rate = mean(s.rate, f.Offered-before.Offered)
+	s.served = mean(s.served, f.Served-before.Served)
+	s.lost = mean(s.lost, f.Faults-before.Faults)
 	s.known = min(s.known+dt, s.config.Rise)
 }
 
+// outage judges by the latest look too: the mean needs Rise to see one, and until then
+// callers who come back again and again would be taken for a demand.
+func (s *Signal) outage(now unit.Instant, served, lost int64) {
+	out := lost > served || s.lost > s.served
+	if out && !s.latest.Outage {
+		s.outFrom = now
+	}
+	s.latest.Outage = out
+}
+
+// sound is the share of faults up to which holding times say what the work takes.
+const sound = 0.1
+
 func (s *Signal) measure(now unit.Instant, f Facts) {
-	if f.Holding > 0 && !s.out {
+	if f.Holding > 0 && s.lost <= float64(sound*(s.served+s.lost)) {
 		s.holding = f.Holding
 	}
 	s.latest.Demand = float64(s.rate * s.holding.Seconds())
