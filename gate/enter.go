@@ -83,6 +83,7 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 	ask.Retry, ask.Client, ask.Refuse = r.Retry, r.Client, r.Refuse
 	ask.Deadline = due
 	ask.Cost = unit.Cost(r.Cost)
+	ask.Ask = r.Ask
 	ask.Bytes = r.Bytes
 	v := g.machine.Offer(now, ask, &g.out)
 	if v.Decision == (boundary.Decision{Kind: boundary.Run}) && !gone && g.quiet(g.machine.Next()) {
@@ -90,7 +91,7 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 			g.sit(seat{v.Ticket, nil, r.OnOverdue, r.ID})
 		}
 		g.mu.Unlock()
-		return Permit{g, v.Ticket, v.Deadline, now}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, now, nil}, Refusal{}
 	}
 	return g.offered(ctx, now, r, v, gone)
 }
@@ -104,11 +105,14 @@ func (g *Gate) offered(ctx context.Context, now unit.Instant, r *Request, v boun
 	// First those who had to make way for this one: its seat may have been theirs.
 	g.carryOut(boundary.Event{At: now, Kind: boundary.Offered, Class: r.Class, Tenant: r.Tenant, Ticket: v.Ticket, Verdict: v})
 	var w *waiter
-	if v.Kind == boundary.Wait {
+	if v.Kind == boundary.Wait || v.Kind == boundary.Reserve {
 		w = g.waiters.Get().(*waiter)
 	}
 	if v.Kind != boundary.Refuse && (w != nil || r.OnOverdue != nil) {
 		g.sit(seat{v.Ticket, w, r.OnOverdue, r.ID})
+	}
+	if v.Kind == boundary.Reserve && !gone {
+		g.toReserve(v.Ticket, r.Class, now)
 	}
 	switch {
 	case v.Kind == boundary.Refuse:
@@ -118,7 +122,7 @@ func (g *Gate) offered(ctx context.Context, now unit.Instant, r *Request, v boun
 		return g.leave(now, r.Class, v, w)
 	case v.Kind == boundary.Run:
 		g.unlock()
-		return Permit{g, v.Ticket, v.Deadline, now}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, now, nil}, Refusal{}
 	}
 	g.unlock()
 	return g.wait(ctx, r.Class, v, w)

@@ -30,7 +30,7 @@ func (g *Gate) TellCases(f func(class, id string, x *boundary.Case)) {
 func (g *Gate) explain(ctx context.Context, now unit.Instant, r *Request, v boundary.Verdict) {
 	ask := boundary.Request{
 		Class: r.Class, Tenant: r.Tenant, Importance: r.Importance, Retry: r.Retry, Client: r.Client, Refuse: r.Refuse,
-		Deadline: g.deadline(ctx, now, r.Timeout), Bytes: r.Bytes,
+		Deadline: g.deadline(ctx, now, r.Timeout), Bytes: r.Bytes, Ask: r.Ask,
 		Session: r.Session, Stretch: r.Stretch, Gap: r.Gap, Kept: r.Kept,
 	}
 	g.machine.Explain(now, &ask, v, &g.asked)

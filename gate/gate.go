@@ -13,25 +13,30 @@ import (
 
 // Gate is a machine made live. Create it with New.
 type Gate struct {
-	epoch   time.Time
-	names   atomic.Pointer[[]string] // of the classes, by index
-	tap     func(boundary.Event)
-	cases   func(class, id string, x *boundary.Case) // nil: nobody asks why
-	waiters sync.Pool                                // of *waiter; the gate's own, for channels may not leave a synctest bubble
+	epoch    time.Time
+	names    atomic.Pointer[[]string] // of the classes, by index
+	tap      func(boundary.Event)
+	cases    func(class, id string, x *boundary.Case) // nil: nobody asks why
+	reserver Reserver
+	name     string // that its reservations begin with
+	settling sync.WaitGroup
+	waiters  sync.Pool // of *waiter; the gate's own, for channels may not leave a synctest bubble
 
 	_ [cacheLine]byte // what is only read stays off the line that every event writes
 
 	// mu guards all that follows. It is held for one event at a time, never
 	// while waiting, and never while anybody else's code runs but the tap's.
-	mu      sync.Mutex
-	machine *boundary.Machine
-	armed   unit.Instant // when the timer fires; never later than anything is due
-	watched bool         // somebody looks at every event: a tap, or Drain
-	out     boundary.Effects
-	ask     boundary.Request // what is being offered
-	seats   []seat           // by Ticket.Index
-	timer   *time.Timer
-	late    []call // overdue callers to be told once mu is free
+	mu       sync.Mutex
+	machine  *boundary.Machine
+	armed    unit.Instant // when the timer fires; never later than anything is due
+	watched  bool         // somebody looks at every event: a tap, or Drain
+	out      boundary.Effects
+	ask      boundary.Request // what is being offered
+	seats    []seat           // by Ticket.Index
+	timer    *time.Timer
+	late     []call         // overdue callers to be told once mu is free
+	asks     []*reservation // to be asked for then
+	reserved uint64
 	// released holds the permits whose slot was taken away while their work
 	// went on, so that finishing them is no bug. One entry for each piece of
 	// work that outlived the hard cap and still runs.
@@ -74,6 +79,8 @@ func New(cfg Config, opts ...Option) (*Gate, error) {
 		epoch:    time.Now(),
 		machine:  m,
 		armed:    unit.Never,
+		reserver: unkept{},
+		name:     unique(),
 		released: make(map[boundary.Ticket]struct{}),
 	}
 	g.waiters.New = newWaiter

@@ -17,6 +17,7 @@ type Permit struct {
 	ticket   boundary.Ticket
 	deadline unit.Instant
 	granted  unit.Instant
+	res      *reservation // nil where there are no quotas
 }
 
 // Granted returns the gate's time at which the right to run was given: that of the
@@ -57,6 +58,9 @@ func (p Permit) Finish(why reason.Reason) { p.FinishAt(0, boundary.Outcome{Reaso
 func (p Permit) FinishAt(at unit.Instant, o boundary.Outcome) {
 	if p.gate != nil {
 		p.gate.finish(at, p.ticket, o)
+		if p.res != nil {
+			p.ended(o.Reason)
+		}
 	}
 }
 

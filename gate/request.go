@@ -5,6 +5,7 @@ import (
 
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/rate"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -64,6 +65,9 @@ type Request struct {
 	Timeout time.Duration
 	// Cost is what serving is estimated to take; 0 counts as 1.
 	Cost int64
+	// Ask is what the request needs of its class's quotas; nil: one request, and a
+	// slot. It is not changed any more.
+	Ask *quota.Ask
 	// Bytes is what the request retains while it waits.
 	Bytes int64
 	// ID is what WithCases tells it by; "" where nobody asks.

@@ -47,16 +47,18 @@ func (g *Gate) carryOut(e boundary.Event) {
 	if len(g.out.Cases) > 0 {
 		g.explainOthers()
 	}
-	for _, e := range g.out.List {
-		switch e.Kind {
+	for _, f := range g.out.List {
+		switch f.Kind {
 		case boundary.Run, boundary.Refuse:
-			g.tell(e)
+			g.tell(f)
 		case boundary.Overdue:
-			if s := g.stand(e.Ticket); s.onOverdue != nil {
-				g.late = append(g.late, call{s.onOverdue, g.refusal(e.Class, e.Reason, e.RetryAfter)})
+			if s := g.stand(f.Ticket); s.onOverdue != nil {
+				g.late = append(g.late, call{s.onOverdue, g.refusal(f.Class, f.Reason, f.RetryAfter)})
 			}
+		case boundary.Reserve:
+			g.toReserve(f.Ticket, f.Class, e.At)
 		case boundary.Released:
-			g.released[e.Ticket] = struct{}{}
+			g.released[f.Ticket] = struct{}{}
 		}
 	}
 	g.out.Reset()
@@ -71,9 +73,12 @@ func (g *Gate) carryOut(e boundary.Event) {
 // unlock gives mu back and then tells the overdue, whose code may take its
 // time, and call the gate.
 func (g *Gate) unlock() {
-	late := g.late
-	g.late = nil
+	late, asks := g.late, g.asks
+	g.late, g.asks = nil, nil
 	g.mu.Unlock()
+	if asks != nil {
+		g.reserveAll(asks)
+	}
 	for _, c := range late {
 		c.f(c.r)
 	}
@@ -90,6 +95,20 @@ func (g *Gate) tell(e boundary.Effect) {
 	if e.Kind == boundary.Run && s.onOverdue != nil {
 		g.sit(seat{ticket: e.Ticket, onOverdue: s.onOverdue, id: s.id})
 	}
+}
+
+// toReserve has a request reserved for, once mu is free.
+func (g *Gate) toReserve(t boundary.Ticket, class int, now unit.Instant) {
+	i := t.Index()
+	if i >= len(g.seats) || g.seats[i].ticket != t || g.seats[i].waiter == nil {
+		return // its caller is about to leave, and nobody is to be given anything
+	}
+	w := g.seats[i].waiter
+	if w.res == nil {
+		w.res = g.newReservation(t, class, now)
+	}
+	w.res.at = now
+	g.asks = append(g.asks, w.res)
 }
 
 // sit notes what is to be kept of a request.

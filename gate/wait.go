@@ -13,6 +13,7 @@ import (
 // can be neither lost nor late, whether or not the waiter listens yet.
 type waiter struct {
 	decision chan boundary.Effect
+	res      *reservation // of a request under quotas, once it has been asked for
 }
 
 func newWaiter() any { return &waiter{decision: make(chan boundary.Effect, 1)} }
@@ -28,8 +29,9 @@ func (g *Gate) wait(ctx context.Context, class int, v boundary.Verdict, w *waite
 			w.decision <- d
 			break
 		}
-		g.waiters.Put(w)
-		return g.decided(class, v, d)
+		p, refused := g.decided(class, v, d, w)
+		g.rest(w)
+		return p, refused
 	case <-ctx.Done():
 	}
 	now := g.Now()
@@ -37,9 +39,9 @@ func (g *Gate) wait(ctx context.Context, class int, v boundary.Verdict, w *waite
 	return g.leave(now, class, v, w)
 }
 
-func (g *Gate) decided(class int, v boundary.Verdict, d boundary.Effect) (Permit, Refusal) {
+func (g *Gate) decided(class int, v boundary.Verdict, d boundary.Effect, w *waiter) (Permit, Refusal) {
 	if d.Kind == boundary.Run {
-		return Permit{g, v.Ticket, v.Deadline, g.Now()}, Refusal{}
+		return Permit{g, v.Ticket, v.Deadline, g.Now(), w.res}, Refusal{}
 	}
 	return Permit{}, g.refusal(class, d.Reason, d.RetryAfter)
 }
@@ -54,19 +56,29 @@ func (g *Gate) leave(now unit.Instant, class int, v boundary.Verdict, w *waiter)
 	g.carryOut(boundary.Event{At: now, Kind: boundary.Left, Class: class, Ticket: v.Ticket})
 	g.stand(v.Ticket)
 	delete(g.released, v.Ticket)
+	unused := w != nil && w.res != nil && w.res.granted // else whoever hears that it is finds nobody
 	g.unlock()
 
 	if w != nil {
-		defer g.waiters.Put(w)
+		if unused {
+			w.res.drop("its caller left")
+		}
+		defer g.rest(w)
 		// Decisions are sent under the lock to whoever is seated, so one that
 		// is not in the channel by now will never be.
 		select {
 		case d := <-w.decision:
 			if d.Kind == boundary.Refuse {
-				return g.decided(class, v, d)
+				return g.decided(class, v, d, w)
 			}
 		default:
 		}
 	}
 	return Permit{}, g.refusal(class, reason.CallerGone, 0)
+}
+
+// rest has a waiter wait for somebody else.
+func (g *Gate) rest(w *waiter) {
+	w.res = nil
+	g.waiters.Put(w)
 }

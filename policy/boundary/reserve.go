@@ -262,3 +262,21 @@ func (m *Machine) ended(now unit.Instant, c *class, it *pool.Item, o Outcome) {
 		m.settle(now, c, &Settlement{Tenant: it.Tenant.Name, Taken: it.Ask.Amounts, Used: it.Ask.Amounts, At: it.Started})
 	}
 }
+
+// Asked is what a request that is being reserved for takes, and until when somebody
+// waits for it.
+type Asked struct {
+	Tenant   string
+	Ask      quota.Ask
+	Quotas   []quota.Quota // the class's
+	Deadline unit.Instant
+}
+
+// Asked returns that of the request with the ticket, or nothing.
+func (m *Machine) Asked(t Ticket) Asked {
+	it := m.find(t)
+	if it == nil || it.Ask == nil {
+		return Asked{}
+	}
+	return Asked{it.Tenant.Name, *it.Ask, m.classes[it.Class].Quotas, it.Deadline}
+}
