@@ -33,7 +33,6 @@ type Fleet struct {
 // fleet is what a ledger keeps of it.
 type fleet struct {
 	Fleet
-	base    string // its first name
 	renamed int
 	watch   quota.Watch
 	begun   time.Time
@@ -52,7 +51,7 @@ func (l *Ledger) Join(ctx context.Context, f Fleet) error {
 		return fmt.Errorf("a heartbeat of %v and death after %v; death takes at least two heartbeats", f.Heartbeat, f.DeadAfter)
 	}
 	w := &l.fleet
-	w.Fleet, w.base = f, l.owner
+	w.Fleet = f
 	w.watch = quota.Watch{Heartbeat: f.Heartbeat, DeadAfter: f.DeadAfter}
 	w.begun = time.Now()
 	if err := l.comeIn(ctx); err != nil {
@@ -167,7 +166,7 @@ func (l *Ledger) beat(ctx context.Context) error {
 			return err
 		}
 		w.renamed++
-		is = fmt.Sprintf("%s+%d", w.base, w.renamed)
+		is = fmt.Sprintf("%s+%d", l.name, w.renamed)
 		if err := r.AddOwner(Owner{Name: is, Seen: r.Time().Wall}); err != nil {
 			return err
 		}

@@ -2,9 +2,11 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spillway-dev/spillway/policy/chance"
 	"github.com/spillway-dev/spillway/policy/quota"
@@ -12,10 +14,13 @@ import (
 
 // Ledger is one process's way to a store. It is safe for concurrent use.
 type Ledger struct {
-	owner string
+	name  string // the first one of owner
+	owner string // the group's goroutine's alone
 	store Store
 	group *group
 	luck  chance.Source // of jobs' pauses; the group's goroutine's alone
+	terms atomic.Pointer[terms]
+	fleet fleet
 }
 
 // Open returns the ledger of a store, to which the process of this name writes; a
@@ -23,7 +28,7 @@ type Ledger struct {
 // whose counters are not the sum of its calls is not written to, and the error is
 // a *Mismatch.
 func Open(ctx context.Context, s Store, owner string) (*Ledger, error) {
-	l := &Ledger{owner: owner, store: s, luck: chance.New(chance.Key(owner))}
+	l := &Ledger{name: owner, owner: owner, store: s, luck: chance.New(chance.Key(owner))}
 	found, err := l.Audit(ctx)
 	if err != nil {
 		return nil, err
@@ -37,6 +42,7 @@ func Open(ctx context.Context, s Store, owner string) (*Ledger, error) {
 
 // Close carries out what was asked before, and closes the store.
 func (l *Ledger) Close() error {
+	l.leave()
 	l.group.close()
 	return l.store.Close()
 }
@@ -61,6 +67,11 @@ func (l *Ledger) Reserve(ctx context.Context, a Ask) (Grant, error) {
 	if err == nil {
 		err = wrong
 	}
+	if errors.Is(err, ErrTerms) {
+		if _, _, look := l.follow(ctx); look != nil {
+			err = look
+		}
+	}
 	return g, err
 }
 
@@ -83,6 +94,9 @@ func (l *Ledger) reserve(r Rows, a *Ask, names []string) (g Grant, wrong, err er
 			return g, nil, err
 		}
 		if !there {
+			if ok, err := l.current(r); err != nil || !ok {
+				return g, ErrTerms, err
+			}
 			b = quota.NewBudget(a.Budgets[i].Limit, now)
 		}
 		budgets[i] = b

@@ -17,6 +17,8 @@ type Store interface {
 	// View runs f on a state of the rows that nobody changes meanwhile; f changes
 	// nothing.
 	View(ctx context.Context, f func(Rows) error) error
+	// Alone reports whether nobody else can have the store open.
+	Alone() bool
 	// Close gives the store up. What was committed stays.
 	Close() error
 }
@@ -64,4 +66,5 @@ type Rows interface {
 	// swept.
 	Remove(c Call) error
 	JobRows
+	FleetRows
 }

@@ -75,9 +75,9 @@ func (l *Ledger) Configure(ctx context.Context, quotas []quota.Quota, on OnOther
 	if err != nil {
 		return Terms{}, Same, err
 	}
-	var is Terms
-	var came Came
 	for {
+		var is Terms
+		var came Came
 		var names []string
 		err = l.store.View(ctx, func(r Rows) (err error) {
 			names, err = budgetNames(r)
@@ -86,56 +86,57 @@ func (l *Ledger) Configure(ctx context.Context, quotas []quota.Quota, on OnOther
 		if err != nil {
 			return Terms{}, Same, unavailable(err)
 		}
-		var wrong error
-		err = l.group.do(ctx, Touches{Budgets: names}, func(r Rows) (err error) {
-			is, came, wrong, err = l.bring(r, quotas, text, on, names)
+		// By itself, and not with whoever else waits: it may be broken off.
+		err = l.store.Update(ctx, Touches{Budgets: names}, func(r Rows) (err error) {
+			is, came, err = l.bring(r, quotas, text, on, names)
 			return err
 		})
-		if wrong == errMoreBudgets {
+		if errors.Is(err, errMoreBudgets) {
 			continue
 		}
-		if err == nil {
-			err = wrong
+		var other *OtherTerms
+		switch {
+		case errors.As(err, &other):
+			return is, came, other
+		case err != nil:
+			return is, came, unavailable(err)
 		}
-		break
+		return is, came, l.goBy(is)
 	}
-	if err != nil {
-		return is, came, err
-	}
-	return is, came, l.goBy(is)
 }
 
 var errMoreBudgets = errors.New("more budgets than were said to be touched")
 
-func (l *Ledger) bring(r Rows, quotas []quota.Quota, text string, on OnOther, touched []string) (is Terms, came Came, wrong, err error) {
+func (l *Ledger) bring(r Rows, quotas []quota.Quota, text string, on OnOther, touched []string) (is Terms, came Came, err error) {
 	is, err = r.Terms()
 	switch {
 	case err != nil:
-		return is, Same, nil, err
+		return is, Same, err
 	case is.Version > 0 && is.Text == text:
-		return is, Same, nil, nil
+		return is, Same, nil
 	case is.Version > 0 && on == Adopt:
-		return is, Adopted, nil, nil
+		return is, Adopted, nil
 	case is.Version > 0 && on == Refuse:
-		return is, Same, &OtherTerms{is, differ(is.Text, text)}, nil
+		return is, Same, &OtherTerms{is, differ(is.Text, text)}
 	}
 	came = Replaced
 	if is.Version == 0 {
 		came = First
 	}
-	// The terms are locked: whoever makes a budget's row waits, or has been waited for.
-	now, err := budgetNames(r)
-	if err != nil {
-		return is, Same, nil, err
-	}
-	if !slices.Equal(now, touched) {
-		return is, Same, errMoreBudgets, nil
-	}
-	is = Terms{Version: is.Version + 1, Text: text, By: l.owner, At: r.Time().Wall}
+	is = Terms{Version: is.Version + 1, Text: text, By: l.name, At: r.Time().Wall}
 	if err := r.SetTerms(is); err != nil {
-		return is, Same, nil, err
+		return is, came, err
 	}
-	return is, came, nil, relimit(r, quotas, now)
+	// From here on whoever makes a budget's row waits; whoever has made one before was
+	// waited for, so that it is found now.
+	now, err := budgetNames(r)
+	switch {
+	case err != nil:
+		return is, came, err
+	case !slices.Equal(now, touched):
+		return is, came, errMoreBudgets
+	}
+	return is, came, relimit(r, quotas, now)
 }
 
 // relimit gives every budget the limit that it has now.

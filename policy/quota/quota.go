@@ -1,8 +1,8 @@
 package quota
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"fmt"
+	"hash/fnv"
 	"strings"
 )
 
@@ -63,13 +63,14 @@ func instead(others map[string][]Ref, name string, usual []Ref) []Ref {
 const nameKept = 128
 
 // short is a name as part of a budget's: a long one by its hash, marked so that no
-// name that is short is the same.
+// name that is short is the same. Who chooses names of the same hash shares a budget.
 func short(name string) string {
 	if len(name) <= nameKept && !strings.HasPrefix(name, "#") {
 		return name
 	}
-	sum := sha256.Sum256([]byte(name))
-	return "#" + hex.EncodeToString(sum[:])
+	h := fnv.New128a()
+	h.Write([]byte(name)) // never fails
+	return fmt.Sprintf("#%x", h.Sum(nil))
 }
 
 // Limited returns the limit that the budget of that name has by the quotas, and false
