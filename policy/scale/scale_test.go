@@ -55,11 +55,12 @@ func TestDemand(t *testing.T) {
 		demand, desired, ratio float64
 		weight, replicas       int
 	}{
-		"idle":                      {stretch{time.Minute, 0, 0, 10, false}, 0, 0, 0, 100, 1},
-		"half":                      {stretch{time.Minute, 50, 100 * ms, 10, false}, 5, 6.25, 0.625, 100, 1},
-		"as much as it should have": {stretch{time.Minute, 80, 100 * ms, 10, false}, 8, 10, 1, 100, 1},
-		"three times its capacity":  {stretch{time.Minute, 300, 100 * ms, 10, false}, 30, 37.5, 3.75, 26, 4},
-		"no slots":                  {stretch{time.Minute, 300, 100 * ms, 0, false}, 30, 37.5, 0, 100, 4},
+		"idle":                     {stretch{time.Minute, 0, 0, 10, false}, 0, 0, 0, 100, 1},
+		"half":                     {stretch{time.Minute, 50, 100 * ms, 10, false}, 5, 6.25, 0.625, 100, 1},
+		"as full as it should be":  {stretch{time.Minute, 80, 100 * ms, 10, false}, 8, 10, 1, 100, 1},
+		"three times its capacity": {stretch{time.Minute, 300, 100 * ms, 10, false}, 30, 37.5, 3.75, 33, 4},
+		"all that it has":          {stretch{time.Minute, 100, 100 * ms, 10, false}, 10, 12.5, 1.25, 100, 2},
+		"no slots":                 {stretch{time.Minute, 300, 100 * ms, 0, false}, 30, 37.5, 0, 100, 4},
 	} {
 		r := play(scale.Config{}, c.stretch)[0]
 		if !near(r.Demand, c.demand) || !near(r.Desired, c.desired) || !near(r.Ratio, c.ratio) || r.Weight() != c.weight || r.Replicas(10) != c.replicas {
@@ -154,7 +155,7 @@ func TestAnything(t *testing.T) {
 				Slots: rapid.IntRange(0, 1000).Draw(t, "slots"),
 			}
 			r := s.Look(now, f)
-			for _, v := range []float64{r.OfferedPerS, r.Demand, r.Desired, r.Ratio} {
+			for _, v := range []float64{r.OfferedPerS, r.Demand, r.Desired, r.Ratio, r.Load} {
 				if !(v >= 0) || math.IsInf(v, 0) {
 					t.Fatalf("%+v of %+v", r, f)
 				}

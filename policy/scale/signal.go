@@ -30,9 +30,9 @@ type Reading struct {
 	// Desired is how many slots there should be: Demand with room for chance, not less
 	// than the latest Config.Fall asked for.
 	Desired float64
-	// Ratio is Desired over the slots that there are: above 1 there are too few. Zero
-	// where there are none.
-	Ratio float64
+	// Ratio is Desired over the slots that there are: above 1 there are too few. Load is
+	// Demand over them, how full they would be. Both are zero where there are none.
+	Ratio, Load float64
 	// Measured is false in an outage and before there is anything to go by.
 	Measured bool
 	// Outage: more than half of what the resource was asked came to nothing.
@@ -84,9 +84,9 @@ func (s *Signal) Look(now unit.Instant, f Facts) Reading {
 	}
 	s.latest.Measured = !s.latest.Outage && s.holding > 0
 	s.latest.OfferedPerS = s.rate
-	s.latest.Ratio = 0
+	s.latest.Ratio, s.latest.Load = 0, 0
 	if f.Slots > 0 {
-		s.latest.Ratio = s.latest.Desired / float64(f.Slots)
+		s.latest.Ratio, s.latest.Load = s.latest.Desired/float64(f.Slots), s.latest.Demand/float64(f.Slots)
 	}
 	return s.latest
 }

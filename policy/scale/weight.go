@@ -5,8 +5,8 @@ package scale
 // of what is offered. Zero would take it out, which only draining does; a copy that leaves
 // because it is full hands its load to copies that are full as well.
 func (r Reading) Weight() int {
-	if r.Ratio <= 1+hair {
+	if r.Load <= 1+hair {
 		return 100
 	}
-	return max(1, int(100/r.Ratio+hair))
+	return max(1, int(100/r.Load+hair))
 }
