@@ -70,11 +70,10 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 	}
 	gone := ctx.Err() != nil
 	due := g.deadline(ctx, now, r.Timeout)
-	g.mu.Lock()
-	// Field by field, into memory that is the gate's: a literal is made elsewhere
-	// and copied, in loads wider than the stores before them, for which a processor
-	// waits, and a variable is cleared first. It is 7 % of it all.
-	ask := &g.ask
+	// Field by field: a literal is made elsewhere and copied, in loads wider than the
+	// stores before them, for which a processor waits. And into memory that is the
+	// caller's: what is the gate's goes from core to core.
+	var ask boundary.Request
 	ask.Class = r.Class
 	ask.Tenant = r.Tenant
 	ask.Session, ask.Stretch = r.Session, r.Stretch
@@ -85,7 +84,8 @@ func (g *Gate) enter(ctx context.Context, r *Request) (Permit, Refusal) {
 	ask.Cost = unit.Cost(r.Cost)
 	ask.Ask = r.Ask
 	ask.Bytes = r.Bytes
-	v := g.machine.Offer(now, ask, &g.out)
+	g.mu.Lock()
+	v := g.machine.Offer(now, &ask, &g.out)
 	if v.Decision == (boundary.Decision{Kind: boundary.Run}) && !gone && g.quiet(g.machine.Next()) {
 		if r.OnOverdue != nil {
 			g.sit(seat{v.Ticket, nil, r.OnOverdue, r.ID})

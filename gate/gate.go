@@ -26,13 +26,12 @@ type Gate struct {
 
 	// mu guards all that follows. It is held for one event at a time, never
 	// while waiting, and never while anybody else's code runs but the tap's.
-	mu       sync.Mutex
+	mu       lock
 	machine  *boundary.Machine
 	armed    unit.Instant // when the timer fires; never later than anything is due
 	watched  bool         // somebody looks at every event: a tap, or Drain
 	out      boundary.Effects
-	ask      boundary.Request // what is being offered
-	seats    []seat           // by Ticket.Index
+	seats    []seat // by Ticket.Index
 	timer    *time.Timer
 	late     []call         // overdue callers to be told once mu is free
 	asks     []*reservation // to be asked for then
