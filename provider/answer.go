@@ -169,7 +169,7 @@ func (a *Answer) member(key string) []byte {
 func (a *Answer) settle(end End) Settled {
 	u := &a.heard.Usage
 	switch {
-	case u.Input.Said && u.Output.Said && (a.Whole() || end == AtEnd):
+	case u.Input.Said && u.Output.Said && a.final():
 		return a.call.settled(Reported, u.Input.N, u.Output.N)
 	case end == Broke && !a.Whole():
 		return a.call.settled(Unknown, a.input(), a.output())
@@ -178,6 +178,15 @@ func (a *Answer) settle(end End) Settled {
 		return a.call.settled(Counted, a.input(), max(a.output(), a.call.Output))
 	}
 	return a.call.settled(Counted, a.input(), a.output())
+}
+
+// final reports whether what was said of usage is the last word: figures grow within an
+// answer, and the first of them stand for nothing.
+func (a *Answer) final() bool {
+	if a.document {
+		return a.picker.Whole()
+	}
+	return a.heard.Last
 }
 
 // input is what was said of it, else what was counted before.

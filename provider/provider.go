@@ -3,6 +3,8 @@ package provider
 import (
 	"net/http"
 	"time"
+
+	"github.com/spillway-dev/spillway/expr"
 )
 
 // API is the language that a service speaks.
@@ -28,6 +30,8 @@ type Request struct {
 	Header       http.Header
 	// Body is all of it.
 	Body []byte
+	// Known is what expressions know of it; nil where there are none.
+	Known expr.Request
 	// Plain says that the service refuses to be asked for usage in a stream.
 	Plain bool
 }

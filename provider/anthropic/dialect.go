@@ -73,29 +73,48 @@ func sayText(h *provider.Heard, v []byte) {
 }
 
 // readUsage takes what is said of usage. Its figures grow within an answer: the first
-// names a few tokens of output, the last all of them.
+// names a few tokens of output, the last all of them. Where the provider has gone over
+// the conversation itself in between (iterations), what each time used is added up; the
+// figures beside are those of the last one alone.
 func readUsage(h *provider.Heard, usage []byte) {
-	var input, read, write provider.Count
+	one := oneUsage(usage)
+	raise(&h.Usage, &one)
+	var all provider.Usage
+	for turn := range scan.Array(scan.Member(usage, "iterations")) {
+		one := oneUsage(turn)
+		all.Input.Most(all.Input.N + one.Input.N)
+		all.Output.Most(all.Output.N + one.Output.N)
+	}
+	raise(&h.Usage, &all)
+}
+
+func oneUsage(usage []byte) (u provider.Usage) {
+	var input provider.Count
 	for k, v := range scan.Object(usage) {
 		switch string(k) {
 		case "input_tokens":
 			input.Raise(v)
 		case "cache_read_input_tokens":
-			read.Raise(v)
+			u.CacheRead.Raise(v)
 		case "cache_creation_input_tokens":
-			write.Raise(v)
+			u.CacheWrite.Raise(v)
 		case "output_tokens":
-			h.Usage.Output.Raise(v)
+			u.Output.Raise(v)
 		}
 	}
 	if input.Said {
-		h.Usage.Input.Most(input.N + read.N + write.N)
+		u.Input.Most(input.N + u.CacheRead.N + u.CacheWrite.N)
 	}
-	if read.Said {
-		h.Usage.CacheRead.Most(read.N)
-	}
-	if write.Said {
-		h.Usage.CacheWrite.Most(write.N)
+	return u
+}
+
+func raise(to, by *provider.Usage) {
+	for _, c := range []struct{ to, by *provider.Count }{
+		{&to.Input, &by.Input}, {&to.Output, &by.Output}, {&to.CacheRead, &by.CacheRead}, {&to.CacheWrite, &by.CacheWrite},
+	} {
+		if c.by.Said {
+			c.to.Most(c.by.N)
+		}
 	}
 }
 

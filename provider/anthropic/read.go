@@ -32,7 +32,9 @@ const (
 	// ToolsBase is what having tools costs.
 	ToolsBase = 530
 
-	eachMessage = 5
+	// For a request and for each of its messages; both bear the margin too.
+	eachRequest = 10
+	eachMessage = 3
 )
 
 // Read implements provider.API.
@@ -107,6 +109,7 @@ func (a *API) unknown(c *provider.Call, q *provider.Request) error {
 }
 
 func read(w *parts.Walker, top map[string][]byte) {
+	w.Text.Add(eachRequest)
 	for _, key := range provider.Keys(top) {
 		v := top[key]
 		switch key {
