@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/heed"
 	"github.com/spillway-dev/spillway/policy/quota"
 )
 
@@ -13,20 +14,11 @@ import (
 type Told [quota.Units]Left
 
 // Left is what is left of one limit.
-type Left struct {
-	// Said is whether anything was said of it.
-	Said bool
-	// Limit is the limit itself; 0: not said.
-	Limit int64
-	// Left is how much of it there is.
-	Left int64
-	// Full is in how long all of it is there again; 0: not said.
-	Full time.Duration
-}
+type Left = heed.Left
 
 // WaitMost is the longest wait that is believed. What is longer counts as this: a
 // limit of a month is asked again tomorrow.
-const WaitMost = 24 * time.Hour
+const WaitMost = heed.PauseLongest
 
 // Limits reads one limit of the header: what is left as a whole number, else nothing
 // is said of it; how much it is; and when it is full again ([Wait]).

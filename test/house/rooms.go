@@ -62,6 +62,7 @@ func Rooms() []Room {
 		{"policy/ladder", "which cheaper answer, under which name and reason", leaves, Pure},
 		{"policy/quota", "what may be spent per time", leaves, Pure},
 		{"policy/job", "what becomes of work that was accepted, and of its key", with("policy/call"), Pure},
+		{"policy/heed", "what a service says of its own limits and pauses, heeded", with("policy/quota"), Pure},
 		{"policy/rate", "what one caller may ask at the edge", leaves, Pure},
 		{"policy/spread", "which copy of an upstream, and which is out", leaves, Pure},
 		{"policy/pool", "slots and the waiting room", with("policy/plan", "policy/fair", "policy/limit", "policy/quota"), Pure},
