@@ -51,6 +51,9 @@ type attempt struct {
 	of      place         // the request
 	why     reason.Reason // of the work's end, once stopped
 
+	// What the store has reserved for it, and what its provider has counted; nil: nothing.
+	reserved, provided *errandOfStore
+
 	place      where
 	work       work
 	counted    bool // did not arrive during warm-up

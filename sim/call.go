@@ -142,7 +142,7 @@ func (r *run) errandEnds(at int32, e *attempt) {
 	if e.work != stopped {
 		res.upstream.judge(r.now, e, said)
 		res.upstream.copies[e.copy].busy--
-		res.upstream.give(e)
+		res.leaves(e)
 		res.serveNext(e.copy)
 		res.bookEnd(e, why)
 	}
@@ -211,6 +211,7 @@ func (r *run) endCall(what int32, a *attempt, why reason.Reason) {
 	res.release(a)
 	res.out.Reset()
 	res.machine.Done(r.now, a.ticket, boundary.Outcome{Reason: why}, &res.out)
+	r.settle(a, why)
 	res.show(boundary.Event{At: r.now, Kind: boundary.Ended, Class: a.class.index, Ticket: a.ticket})
 	res.carryOut()
 	a.work = none

@@ -43,6 +43,7 @@
 //	ends of work         a slot that comes free is free for who arrives now
 //	ends of patience     call timeouts, then callers who hang up, then callers who
 //	                     use the client library, as their policy says
+//	answers of the store  that keeps the budgets of quotas
 //	arrivals             first attempts, by stream; then further attempts; then what
 //	                     another resource is asked instead
 //	changes              Scenario.Changes, then those of an upstream's capacity

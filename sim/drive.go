@@ -95,6 +95,11 @@ func (r *run) present(what int32, a *attempt) {
 		Cost: unit.Cost(a.cost), Bytes: a.bytes, Session: a.session,
 	}
 	q.Retry, q.Client = a.try > 0, r.client(q.Tenant)
+	if len(a.class.cfg.Quotas) > 0 {
+		q.Ask = r.asks(a)
+	} else {
+		q.Ask = nil
+	}
 	q.Stretch, q.Gap, q.Kept = a.stretch, a.gap, r.kept(a)
 	if a.allowed > 0 {
 		q.Deadline = now.Add(a.allowed)
@@ -117,7 +122,10 @@ func (r *run) present(what int32, a *attempt) {
 		return
 	case boundary.Run:
 		r.start(what, a)
-	case boundary.Wait:
+	case boundary.Wait, boundary.Reserve:
+		if v.Kind == boundary.Reserve {
+			res.toReserve(v.Ticket, q.Class)
+		}
 		res.count(+1, 0)
 		a.place = waiting
 	}
@@ -216,6 +224,8 @@ func (res *resource) carryOut() {
 			} else if res.upstream.NoticesCancel || res.upstream.KeepsDeadline && a.class.call.PassDeadline {
 				res.stop(what, a, f.Reason)
 			}
+		case boundary.Reserve:
+			res.toReserve(f.Ticket, f.Class)
 		case boundary.Released:
 			a.voided, a.place = true, outside
 			res.release(a)

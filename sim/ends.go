@@ -38,7 +38,7 @@ func (r *run) workEnds(what int32, a *attempt) {
 		}
 		res.upstream.judge(r.now, a, said)
 		res.upstream.copies[a.copy].busy--
-		res.upstream.give(a)
+		res.leaves(a)
 		res.serveNext(a.copy)
 	}
 	a.work = ending
@@ -60,6 +60,7 @@ func (r *run) workEnds(what int32, a *attempt) {
 	if byItself {
 		res.bookEnd(a, why)
 	}
+	r.settle(a, why)
 	a.work = none
 	if a.answered {
 		r.attempts.give(what)

@@ -11,6 +11,7 @@ const (
 	callTimesOut
 	callerLeaves
 	callerActs
+	storeAnswers // what keeps the budgets
 	arrives
 	triesAgain
 	stepsDown

@@ -33,6 +33,9 @@ type ResourceResult struct {
 	// Busy is the time that its servers worked; Wasted is the part of it spent
 	// on work whose caller had been answered, or had left, by the work's end.
 	Busy, Wasted time.Duration
+	// Reserved and NotReserved count what the store of its classes' quotas has
+	// answered, and OverQuota what its provider has failed for its own quotas.
+	Reserved, NotReserved, OverQuota int64
 	// LineMost is the longest that its line has been.
 	LineMost int
 

@@ -24,6 +24,7 @@ type run struct {
 	callings  callings
 	clients   callings
 	descents  descents
+	store     store
 	resources []*resource
 	machines  []*boundary.Machine
 	classes   []*class
@@ -246,6 +247,10 @@ func (r *run) take(e event) {
 			if c := r.clients.at(e.What); c.life == e.Life {
 				r.callerActs(e.What, c)
 			}
+			return
+		}
+		if e.Kind() == storeAnswers {
+			r.storeAnswered(e.What)
 			return
 		}
 		a := r.attempts.at(e.What)

@@ -3,6 +3,7 @@ package sim
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/spread"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"github.com/spillway-dev/spillway/workload"
@@ -42,6 +43,9 @@ type Upstream struct {
 	// NoticesCancel lets it stop work, waiting or being served, whose caller
 	// is gone or was told that it took too long.
 	NoticesCancel bool
+	// Quotas are those of a provider that counts for itself: what it is sent beyond
+	// them fails at once.
+	Quotas []quota.Quota
 	// KeepsDeadline lets it stop work at a deadline that was passed on to it.
 	KeepsDeadline bool
 }
@@ -49,9 +53,10 @@ type Upstream struct {
 // upstream is the state of an Upstream.
 type upstream struct {
 	Upstream
-	copies []oneCopy
-	spread *spread.Spread // nil for a single copy
-	inLine int            // of all copies, without those who have left
+	copies   []oneCopy
+	provider store          // where Quotas are counted
+	spread   *spread.Spread // nil for a single copy
+	inLine   int            // of all copies, without those who have left
 
 	swelled int // how many of Capacity have been applied
 }

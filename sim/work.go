@@ -40,6 +40,9 @@ func (res *resource) serve(what int32, a *attempt) {
 	u.copies[a.copy].busy++
 	a.work, a.begun = served, r.now
 	at, failing := u.ends(r.now, service, a.copy)
+	if !res.provides(a) {
+		at, failing = r.now, true
+	}
 	a.failing = failing
 	if r.Unprotected {
 		r.startStraight(a)
@@ -74,11 +77,11 @@ func (res *resource) halt(a *attempt, why reason.Reason) bool {
 	switch a.work {
 	case inLine:
 		res.upstream.inLine--
-		res.upstream.give(a)
+		res.leaves(a)
 	case served:
 		res.book(a, true)
 		res.upstream.copies[a.copy].busy--
-		res.upstream.give(a)
+		res.leaves(a)
 		res.serveNext(a.copy)
 	default:
 		return false

@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/quota"
 )
 
 // Resource is one upstream with the classes that use it.
@@ -32,6 +33,7 @@ type Resource struct {
 func Resources(cfg *config.Config) []Resource {
 	cfg = cfg.WithDefaults()
 	var all []Resource
+	quotas := Quotas(cfg)
 	for _, u := range cfg.Upstreams {
 		r := Resource{
 			Upstream: u,
@@ -45,7 +47,7 @@ func Resources(cfg *config.Config) []Resource {
 		r.Own = len(r.Classes)
 		r.Classes = append(r.Classes, cfg.Asked(u)...)
 		for _, c := range r.Classes {
-			r.Machine.Classes = append(r.Machine.Classes, class(c))
+			r.Machine.Classes = append(r.Machine.Classes, underQuota(class(c), c, quotas))
 			r.Calls = append(r.Calls, Call(cfg, c, u.Name))
 		}
 		r.adapt()
@@ -131,4 +133,20 @@ var whenFull = map[config.FullPolicy]pool.WhenFull{
 	config.FullDropOldest: pool.DropOldest,
 	config.FullDisplace:   pool.Displace,
 	config.FullBlock:      pool.Block,
+}
+
+// underQuota gives a class its quotas. Where all are one tenant there is one line
+// whatever the policy, and a tenant's limits are everybody's.
+func underQuota(c boundary.Class, cfg config.Class, quotas []quota.Quota) boundary.Class {
+	for _, name := range cfg.Quota {
+		for _, q := range quotas {
+			if q.Name == name {
+				c.Quotas = append(c.Quotas, q)
+			}
+		}
+	}
+	if len(c.Quotas) > 0 && cfg.Tenant.Key.IsZero() {
+		c.Pool.Tenants.Policy = fair.RR
+	}
+	return c
 }
