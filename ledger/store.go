@@ -67,4 +67,5 @@ type Rows interface {
 	Remove(c Call) error
 	JobRows
 	FleetRows
+	ListRows
 }

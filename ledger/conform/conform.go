@@ -36,6 +36,7 @@ func Run(t *testing.T, fresh func(t testing.TB) Place) {
 		{"the clock steps", clock},
 		{"counters are the sum of the calls", sums},
 		{"asks that make no sense", nonsense},
+		{"lists of calls", listed},
 		{"a process that is stopped and goes on", stopped},
 		{"a process that leaves", left},
 		{"a process that is alone", alone},

@@ -191,21 +191,10 @@ func (c *conn) Call(id string, attempt int64) (call ledger.Call, there bool, err
 }
 
 // Open calls f with every attempt whose end is not known.
-func (c *conn) Open(f func(ledger.Call) error) error { return c.calls(openCalls, f) }
+func (c *conn) Open(f func(ledger.Call) error) error { return c.callsWith(openCalls, f) }
 
 // All calls f with every attempt.
-func (c *conn) All(f func(ledger.Call) error) error { return c.calls(allCalls, f) }
-
-func (c *conn) calls(query string, f func(ledger.Call) error) error {
-	_, err := c.rows(query, func(s *sqlite3.Stmt) error {
-		call, err := readCall(s)
-		if err != nil {
-			return err
-		}
-		return f(call)
-	})
-	return err
-}
+func (c *conn) All(f func(ledger.Call) error) error { return c.callsWith(allCalls, f) }
 
 func readCall(s *sqlite3.Stmt) (c ledger.Call, err error) {
 	c.ID, c.Attempt, c.State = s.ColumnText(0), s.ColumnInt64(1), quota.State(s.ColumnInt64(2))

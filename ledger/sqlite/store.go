@@ -30,6 +30,9 @@ type Store struct {
 	closed  bool // under both
 }
 
+// ErrInUse: another process has the file open.
+var ErrInUse = errors.New("is in use by another gateway")
+
 // Open opens the file, or makes it. The error says what is wrong with it and what
 // to do: it is another program's, damaged, of a later version, or in use by another
 // gateway.
@@ -45,7 +48,7 @@ func open(path string, now func() time.Time) (*Store, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: its lock %s cannot be taken: %w; see that the folder is there and may be written to", path, lock.Path(), err)
 	case !mine:
-		return nil, fmt.Errorf("%s: is in use by another gateway; end that one, name a file of its own, or share a PostgreSQL ledger", path)
+		return nil, fmt.Errorf("%s: %w; end that one, name a file of its own, or share a PostgreSQL ledger", path, ErrInUse)
 	}
 	s := &Store{path: path, lock: lock, now: now}
 	if err := s.connect(); err != nil {

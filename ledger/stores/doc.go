@@ -1,0 +1,2 @@
+// Package stores opens the store that a URL names, whichever kind it is.
+package stores
