@@ -12,6 +12,7 @@ type Upstream struct {
 	StopsAtDeadline Switch      `yaml:"stops_at_deadline" default:"off" doc:"Whether it reads the deadline that travels to it and stops working there. Then a call holds one of its slots no longer than the call may take. For plan and sim."`
 	StopsAfter      Duration    `yaml:"stops_after" min:"1ms" max:"24h" doc:"When it gives a request up by itself, whoever still waits. For plan, which holds timeouts against it."`
 	HonoursKeys     Switch      `yaml:"honours_keys" default:"off" doc:"Whether it does a request with an Idempotency-Key once, however often it comes. Then each request of a class with retries or a hedge has one, made where the caller sends none, and a POST that may have run is sent again; without it never."`
+	Provider        Provider    `yaml:"provider" doc:"That it is a provider of models or the like: its language, which says what a call costs, and its key. See docs/providers.md."`
 	Resolve         Resolve     `yaml:"resolve" doc:"How names in its URLs become addresses: one or all, or keys."`
 	Connections     int         `yaml:"connections" min:"1" max:"1000000" doc:"The most connections to one copy; without HTTP/2 that is as many requests. A request beyond them goes to another copy, or is answered 502. Default: no cap; slots bound what runs."`
 	TLS             UpstreamTLS `yaml:"tls" doc:"With https://: whom to believe and who to be. The files are read again when they change."`
@@ -123,6 +124,7 @@ func (u *Upstream) fill() {
 			c.Weight = 0 // said or not, it is the same copy
 		}
 	}
+	u.Provider.fill()
 	u.Resolve.Addresses = cmp.Or(u.Resolve.Addresses, AddressesOne)
 	u.Resolve.Every = cmp.Or(u.Resolve.Every, Duration(30e9)) // the usual lifetime of a record that is meant to change
 	if u.TLS != (UpstreamTLS{}) {

@@ -23,6 +23,7 @@ func (k *checker) upstream(u Upstream, at string) {
 	k.copies(u, scheme, join(at, "urls"))
 	k.upstreamTLS(u.TLS, scheme, join(at, "tls"))
 	k.health(u.Health, scheme, join(at, "health"))
+	k.provider(u.Provider, join(at, "provider"))
 	sum := 0.0
 	for _, s := range u.Service.Mix {
 		sum += s.Share
