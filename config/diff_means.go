@@ -96,6 +96,7 @@ var meanings = []meaning{
 	{path: "limits.write_stall", restart: true},
 	{path: "quotas.*", says: "counts at once; what was used stays used", wider: "counts at once; what was used stays used"},
 	{path: "ledger", restart: true},
+	{path: "jobs", restart: true},
 	{path: "explain.remember", says: "the oldest of what there is most of are forgotten", wider: "what is remembered stays"},
 	{path: "explain.keep", says: "counts for what is remembered, too"},
 	{path: "seed", says: "counts from the next start on"},

@@ -31,6 +31,8 @@ type class struct {
 	cancel       bool          // of the call, when its caller has been answered or is gone
 	holdAtMost   time.Duration // by abandoned work
 	dropStatus   int
+	keys         bool // requests with an idempotency key are done once
+	persists     bool // what it has no room for becomes a job
 
 	ladder *ladder    // cheaper answers; nil: there are none
 	asked  bool       // by a rung of another class, and by nothing else
@@ -41,7 +43,9 @@ type class struct {
 	learning *learning
 	calls    *calls // nil: one attempt, and its limit
 
-	ungoverned func() *class // see letThrough
+	ungoverned  func() *class // see letThrough
+	alone       func() *class // without its ladder, for a job
+	honoursKeys bool          // its upstream does
 
 	seen     *observe.Class
 	recorded int32 // its number in the recording
@@ -67,6 +71,8 @@ func newClass(c config.Class, u *upstream, g *gate.Gate, before *class) *class {
 		cancel:       c.Abandoned.Cancel.On(),
 		holdAtMost:   c.Abandoned.HoldAtMost.D(),
 		dropStatus:   c.WhenFull.Drop,
+		keys:         c.Keys.On(),
+		persists:     c.WhenFull.Policy == config.FullPersist,
 	}
 	return k.prepareUngoverned()
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/edge"
+	"github.com/spillway-dev/spillway/gateway/jobs"
+	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/observe/decisions"
 	"github.com/spillway-dev/spillway/observe/quality"
@@ -77,6 +79,8 @@ type Gateway struct {
 	readiness *readiness
 	hangups   *hangups
 	idle      time.Duration
+	ledger    *ledger.Ledger // nil: nothing is kept
+	jobs      *jobs.Jobs     // nil with it
 	runners   runners
 	flows     flows
 	fronts    fronts
@@ -143,11 +147,15 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.startRecording(cfg); err != nil {
+	if err := g.startKeeping(cfg); err != nil {
+		first.discard()
 		return nil, err
 	}
+	if err := g.startRecording(cfg); err != nil {
+		return nil, errors.Join(err, g.stopKeeping())
+	}
 	if err := g.adopt(first); err != nil {
-		return nil, err
+		return nil, errors.Join(err, g.stopKeeping())
 	}
 	g.seen.Reloads.Begin(time.Now(), first.digest)
 	g.hangups = newHangups()
@@ -199,6 +207,9 @@ func (g *Gateway) Close() {
 		x.sever(errStopping)
 	}
 	g.mu.Unlock()
+	cut, now := context.WithCancel(context.Background())
+	now()
+	g.endJobs(cut)
 	g.flights.Wait()
 	g.reloading.Lock()
 	defer g.reloading.Unlock()
@@ -214,6 +225,9 @@ func (g *Gateway) Close() {
 	g.hangups.close()
 	g.current.Load().closeKept()
 	g.stopRecording()
+	if err := g.stopKeeping(); err != nil {
+		g.log.Warn("the ledger did not close well", "error", err)
+	}
 	g.log.flush()
 }
 
@@ -227,6 +241,7 @@ func (g *Gateway) drain(limit time.Duration) error {
 	g.reloading.Unlock()
 	errs := make([]error, len(resources))
 	var wait sync.WaitGroup
+	wait.Go(func() { g.endJobs(ctx) })
 	for i, r := range resources {
 		wait.Go(func() { errs[i] = r.gate.Drain(ctx) })
 	}

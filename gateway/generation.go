@@ -59,6 +59,9 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 		before = new(generation)
 	}
 	p.number = before.number + 1
+	if before.cfg != nil && cfg.Kept() && g.jobs == nil {
+		return nil, errKeepsNothing
+	}
 	if p.trust, err = newTrusting(cfg, before.trust); err != nil {
 		return nil, err
 	}
@@ -162,6 +165,7 @@ func (g *Gateway) class(cfg *config.Config, c config.Class, how call.Policy, r *
 	}
 	k = newClass(c, r.upstream, r.gate, old)
 	k.rules = r.rules(c.Name)
+	k.honoursKeys = r.service.HonoursKeys.On()
 	if err := k.express(); err != nil {
 		return nil, err
 	}
@@ -233,6 +237,9 @@ func (g *Gateway) adopt(p *plan) error {
 		}
 	}
 	g.current.Store(p.generation)
+	if g.jobs != nil && before != nil {
+		g.jobs.Classes(p.jobClasses())
+	}
 	p.stopKeeping(before)
 	g.trusts(p.trust, before.believed())
 	g.limit(p.cfg)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gate/deadline"
+	"github.com/spillway-dev/spillway/gateway/jobs"
 	"github.com/spillway-dev/spillway/gateway/wire"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
@@ -23,10 +24,16 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.preflight(w, r) {
 		return
 	}
+	if g.jobs != nil && g.ofJobs(w, r) {
+		return
+	}
 	who := g.meet(r)
 	c := g.classify(r, who)
 	if c == nil {
 		g.unroutable(w, r, http.StatusNotFound)
+		return
+	}
+	if c.keys && g.once(w, r, c, who) {
 		return
 	}
 	g.admit(w, r, c, who)
@@ -43,6 +50,13 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	ask := c.ask(r, named.Left)
 	ask.ID = identify(r)
 	who.lower(c, r, &ask, c.cfg.Deadline.D())
+	keeps, _ := w.(*jobs.Writer)
+	if keeps != nil {
+		keeps.Claim(&ask)
+		if keeps.Alone() {
+			c = c.alone()
+		}
+	}
 	partition, bucket := "", ""
 	if c.weighs {
 		ask.Gap, bucket = c.weigh(r, &ask)
@@ -74,6 +88,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		if refused.Reason == reason.CallerGone {
 			panic(http.ErrAbortHandler)
 		}
+		if c.persists && g.persist(w, r, c, who, &ask, refused) {
+			return
+		}
 		if refused.Reason == reason.Unauthorized {
 			g.unauthorized(w, r, refused, who)
 			return
@@ -92,6 +109,9 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	}
 	granted := permit.Granted()
 	c.seen.Wait.Observe(granted.Sub(ask.At))
+	if keeps != nil && !beginKept(keeps, permit) {
+		return
+	}
 	if !permit.Governed() {
 		c = g.letThrough(w, r, c, permit)
 	}

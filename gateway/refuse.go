@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -90,15 +91,27 @@ func (g *Gateway) unroutable(w http.ResponseWriter, r *http.Request, status int)
 	if status == http.StatusBadRequest {
 		title, detail = "Ambiguous request", "A path must not have dot segments beside percent-encoding, and a reverse proxy opens no tunnels (CONNECT)."
 	}
+	g.problem(w, r, status, reason.BadRequest, title, detail)
+}
+
+// problem answers with what the caller must do about it, which is not to come back with
+// the same.
+func (g *Gateway) problem(w http.ResponseWriter, r *http.Request, status int, why reason.Reason, title, detail string) {
 	g.decline(w, r, func() {
 		h := w.Header()
 		h[httpgate.HeaderRung] = []string{httpgate.RungRefusal}
-		h[httpgate.HeaderReason] = []string{reason.BadRequest.String()}
+		h[httpgate.HeaderReason] = []string{why.String()}
 		h[httpgate.HeaderRequestID] = []string{identify(r)}
 		h["X-Should-Retry"] = []string{"false"}
 		h["Content-Type"] = []string{"application/problem+json"}
 		w.WriteHeader(status)
-		fmt.Fprintf(w, "{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%q,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
-			httpgate.ReasonPage, reason.BadRequest, title, status, detail, reason.BadRequest, httpgate.RungRefusal)
+		fmt.Fprintf(w, "{\"type\":\"%s%s.md\",\"title\":%q,\"status\":%d,\"detail\":%s,\"reason\":\"%s\",\"rung\":\"%s\"}\n",
+			httpgate.ReasonPage, why, title, status, quoted(detail), why, httpgate.RungRefusal)
 	})
+}
+
+// quoted is a text as a JSON string.
+func quoted(s string) []byte {
+	b, _ := json.Marshal(s) // a string has no error
+	return b
 }

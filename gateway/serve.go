@@ -33,6 +33,9 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		return err
 	}
 	defer in.close()
+	if err := g.beginJobs(); err != nil {
+		return err
+	}
 	g.beginRecording()
 	g.inherit(in.sockets)
 	server, administration := g.server(), g.adminServer()

@@ -44,6 +44,11 @@ func (c *class) prepareUngoverned() *class {
 		k.timeout, k.passDeadline, k.ladder, k.calls = 0, false, nil, nil
 		return &k
 	})
+	c.alone = sync.OnceValue(func() *class {
+		k := *c
+		k.ladder = nil
+		return &k
+	})
 	return c
 }
 

@@ -20,6 +20,8 @@ type Job struct {
 	ID string
 	job.Job
 	Class, Tenant string
+	// By is who brought it, where that was proved; "" for anybody.
+	By string
 	// Key is the idempotency key within its scope, "" for none. No two jobs that are
 	// there have the same.
 	Key string
@@ -74,6 +76,7 @@ var (
 // NewJob is a job that is to be accepted, or a request whose key is to be claimed.
 type NewJob struct {
 	ID, Class, Tenant string
+	By                string
 	Key, Print        string
 	Request           Message // of an inline job it is not kept
 	Cost              int64
@@ -139,7 +142,7 @@ func (l *Ledger) accept(r Rows, n *NewJob) (a Acceptance, err error) {
 	}
 	now := r.Time()
 	a.Job = Job{
-		ID: n.ID, Class: n.Class, Tenant: n.Tenant, Key: n.Key, Print: n.Print, Cost: n.Cost, Bytes: bytes, Accepted: now, Webhook: n.Webhook,
+		ID: n.ID, Class: n.Class, Tenant: n.Tenant, By: n.By, Key: n.Key, Print: n.Print, Cost: n.Cost, Bytes: bytes, Accepted: now, Webhook: n.Webhook,
 		Job: job.Job{Due: now.Run, Deadline: unit.Never, Harmless: n.Harmless, Inline: n.Inline},
 	}
 	if n.Within > 0 {
@@ -309,7 +312,7 @@ func count(r Rows, was, is *Job) error {
 
 // check returns what is wrong with a new job, or nil.
 func (n *NewJob) check() error {
-	for what, s := range map[string]string{"class": n.Class, "tenant": n.Tenant, "key": n.Key, "fingerprint": n.Print} {
+	for what, s := range map[string]string{"class": n.Class, "tenant": n.Tenant, "bringer": n.By, "key": n.Key, "fingerprint": n.Print} {
 		if len(s) > NameMax {
 			return fmt.Errorf("a %s of %d bytes; at most %d are right", what, len(s), NameMax)
 		}

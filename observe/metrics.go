@@ -46,6 +46,8 @@ type Metrics struct {
 	Quality func() []Quality
 	// Overrides returns the classes whose limits are overridden; nil: none are.
 	Overrides func() []Overridden
+	// Jobs returns what is known of jobs, by class; nil: there are none.
+	Jobs func() []Jobs
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
 	// Recorded says how many requests are in the recording, and how many are
@@ -164,6 +166,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Calls != nil {
 		s.calls(m.Calls())
+	}
+	if m.Jobs != nil {
+		s.jobs(m.Jobs())
 	}
 	if m.Gaps != nil {
 		s.gaps(m.Gaps())

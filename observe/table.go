@@ -62,6 +62,7 @@ var (
 		&ready, &operatorLeft, &edgeConnections, &edgeRefused, &edgeLimited,
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
+		&jobsWaiting, &jobsOpen, &jobsBytes, &jobsOldest, &jobsAccepted, &jobsReplayed, &jobsStarted, &jobsRefused, &jobsEnded,
 		&copyInFlight, &copyConnections, &copyIn, &copyWeight, &copyBad, &copyPart, &copyCalls,
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,

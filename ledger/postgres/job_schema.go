@@ -17,7 +17,7 @@ CREATE TABLE spillway_jobs (
   due bigint NOT NULL, deadline bigint NOT NULL, ended bigint NOT NULL, harmless boolean NOT NULL, inline boolean NOT NULL, stop boolean NOT NULL,
   why bigint NOT NULL, idem text NOT NULL, print text NOT NULL, owner text NOT NULL, cost bigint NOT NULL, bytes bigint NOT NULL,
   run bigint NOT NULL, wall bigint NOT NULL, status bigint NOT NULL, kept boolean NOT NULL, evidence text NOT NULL,
-  webhook text NOT NULL, told bigint NOT NULL, tell bigint NOT NULL
+  webhook text NOT NULL, told bigint NOT NULL, tell bigint NOT NULL, bringer text NOT NULL
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX spillway_job_keys ON spillway_jobs (idem) WHERE idem <> '';
 CREATE INDEX spillway_job_turns ON spillway_jobs (class, tenant, due, id) WHERE state = 0;
@@ -38,7 +38,7 @@ CREATE INDEX spillway_line_tenants ON spillway_lines (class, tenant) WHERE of = 
 
 const (
 	jobFields = `id, class, tenant, state, attempt, due, deadline, ended, harmless, inline, stop, why, idem, print, owner, cost, bytes,
-		run, wall, status, kept, evidence, webhook, told, tell`
+		run, wall, status, kept, evidence, webhook, told, tell, bringer`
 	lineFields = "of, class, tenant, waiting, open, bytes"
 )
 
@@ -51,17 +51,17 @@ func queueJob(batch *pgx.Batch, j *ledger.Job, stored bool) {
 			j.Status, j.Kept, storable(j.Evidence), j.Told, int64(j.TellAt))
 		return
 	}
-	batch.Queue("INSERT INTO spillway_jobs ("+jobFields+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)",
+	batch.Queue("INSERT INTO spillway_jobs ("+jobFields+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)",
 		storable(j.ID), storable(j.Class), storable(j.Tenant), int64(j.State), j.Attempt, int64(j.Due), int64(j.Deadline), int64(j.Ended),
 		j.Harmless, j.Inline, j.Stop, int64(j.Why), storable(j.Key), storable(j.Print), storable(j.Owner), j.Cost, j.Bytes,
-		int64(j.Accepted.Run), int64(j.Accepted.Wall), j.Status, j.Kept, storable(j.Evidence), storable(j.Webhook), j.Told, int64(j.TellAt))
+		int64(j.Accepted.Run), int64(j.Accepted.Wall), j.Status, j.Kept, storable(j.Evidence), storable(j.Webhook), j.Told, int64(j.TellAt), storable(j.By))
 }
 
 func scanJob(row pgx.CollectableRow) (j ledger.Job, err error) {
 	var state, why int64
 	err = row.Scan(&j.ID, &j.Class, &j.Tenant, &state, &j.Attempt, &j.Due, &j.Deadline, &j.Ended, &j.Harmless, &j.Inline, &j.Stop, &why,
-		&j.Key, &j.Print, &j.Owner, &j.Cost, &j.Bytes, &j.Accepted.Run, &j.Accepted.Wall, &j.Status, &j.Kept, &j.Evidence, &j.Webhook, &j.Told, &j.TellAt)
-	for _, text := range []*string{&j.ID, &j.Class, &j.Tenant, &j.Key, &j.Print, &j.Owner, &j.Evidence, &j.Webhook} {
+		&j.Key, &j.Print, &j.Owner, &j.Cost, &j.Bytes, &j.Accepted.Run, &j.Accepted.Wall, &j.Status, &j.Kept, &j.Evidence, &j.Webhook, &j.Told, &j.TellAt, &j.By)
+	for _, text := range []*string{&j.ID, &j.Class, &j.Tenant, &j.Key, &j.Print, &j.Owner, &j.Evidence, &j.Webhook, &j.By} {
 		*text = asStored(*text)
 	}
 	j.State, j.Why = job.State(state), reason.Reason(why)

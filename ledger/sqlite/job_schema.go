@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS jobs (
   due INTEGER NOT NULL, deadline INTEGER NOT NULL, ended INTEGER NOT NULL, flags INTEGER NOT NULL, why INTEGER NOT NULL,
   idem TEXT NOT NULL, print TEXT NOT NULL, owner TEXT NOT NULL, cost INTEGER NOT NULL, bytes INTEGER NOT NULL,
   run INTEGER NOT NULL, wall INTEGER NOT NULL, status INTEGER NOT NULL, kept INTEGER NOT NULL, evidence TEXT NOT NULL,
-  webhook TEXT NOT NULL, told INTEGER NOT NULL, tell INTEGER NOT NULL
+  webhook TEXT NOT NULL, told INTEGER NOT NULL, tell INTEGER NOT NULL, bringer TEXT NOT NULL
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX IF NOT EXISTS job_keys ON jobs (idem) WHERE idem <> '';
 CREATE INDEX IF NOT EXISTS job_turns ON jobs (class, tenant, due, id) WHERE state = 0;
@@ -34,12 +34,12 @@ CREATE INDEX IF NOT EXISTS line_tenants ON lines (class, tenant) WHERE of = 2 AN
 // The statements about jobs, by what they do.
 const (
 	jobFields = `SELECT id, class, tenant, state, attempt, due, deadline, ended, flags, why, idem, print, owner, cost, bytes,
-		run, wall, status, kept, evidence, webhook, told, tell FROM jobs`
+		run, wall, status, kept, evidence, webhook, told, tell, bringer FROM jobs`
 	getJob = jobFields + " WHERE id = ?"
 	getKey = jobFields + " WHERE idem = ? AND idem <> ''"
 	putJob = `INSERT INTO jobs (id, class, tenant, state, attempt, due, deadline, ended, flags, why, idem, print, owner, cost, bytes,
-		run, wall, status, kept, evidence, webhook, told, tell)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+		run, wall, status, kept, evidence, webhook, told, tell, bringer)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
 		state = ?4, attempt = ?5, due = ?6, ended = ?8, flags = ?9, why = ?10, owner = ?13, bytes = ?15,
 		status = ?18, kept = ?19, evidence = ?20, told = ?22, tell = ?23`
 	deleteJob      = "DELETE FROM jobs WHERE id = ?"

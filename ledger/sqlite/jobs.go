@@ -47,6 +47,7 @@ func readJob(s *sqlite3.Stmt) (j ledger.Job) {
 	j.Accepted = quota.Time{Run: unit.Instant(s.ColumnInt64(15)), Wall: unit.Instant(s.ColumnInt64(16))}
 	j.Status, j.Kept, j.Evidence = s.ColumnInt64(17), s.ColumnBool(18), s.ColumnText(19)
 	j.Webhook, j.Told, j.TellAt = s.ColumnText(20), s.ColumnInt64(21), unit.Instant(s.ColumnInt64(22))
+	j.By = s.ColumnText(23)
 	return j
 }
 
@@ -55,7 +56,7 @@ func (c *conn) SetJob(j ledger.Job) error {
 	flags := number(j.Harmless)*flagHarmless | number(j.Inline)*flagInline | number(j.Stop)*flagStop
 	return c.exec(putJob, j.ID, j.Class, j.Tenant, int64(j.State), j.Attempt, int64(j.Due), int64(j.Deadline), int64(j.Ended), flags, int64(j.Why),
 		j.Key, j.Print, j.Owner, j.Cost, j.Bytes, int64(j.Accepted.Run), int64(j.Accepted.Wall), j.Status, number(j.Kept), j.Evidence,
-		j.Webhook, j.Told, int64(j.TellAt))
+		j.Webhook, j.Told, int64(j.TellAt), j.By)
 }
 
 func number(b bool) int64 {

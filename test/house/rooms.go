@@ -84,7 +84,7 @@ func Rooms() []Room {
 		{"load/...", "open-loop load generator", []string{"workload/...", "report/...", "policy/reason", "policy/call"}, Free},
 		{"observe/...", "metrics, traces, events", []string{"policy/..."}, Free},
 		{"gateway/...", "the reverse proxy", []string{
-			"config/...", "expr", "gate/...", "observe/...", "policy/...", "provider/...", "trust/...", "workload/record",
+			"config/...", "expr", "gate/...", "ledger/...", "observe/...", "policy/...", "provider/...", "trust/...", "workload/record",
 		}, Free},
 		{"lab/...", "the experiments", []string{"sim/...", "trial/...", "workload/...", "report/...", "policy/...", "config/..."}, Free},
 		{"lab/parts", "real processes of a live round, and what is known of the machine", []string{"report", "policy/unit"}, Free},
@@ -102,7 +102,7 @@ func Rooms() []Room {
 		}, Free},
 		{"cmd/...", "the command", []string{
 			"policy/...", "workload/...", "report/...", "sim/...", "gate/...", "config/...",
-			"load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...",
+			"ledger/...", "load/...", "observe/...", "gateway/...", "lab/...", "trial/...", "demo/...", "trust/...",
 		}, Free},
 
 		{"examples/...", "small programs that show the library", []string{"gate/...", "policy/..."}, Free},

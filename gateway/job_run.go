@@ -1,0 +1,131 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/spillway-dev/spillway/config"
+	"github.com/spillway-dev/spillway/gate"
+	"github.com/spillway-dev/spillway/gateway/jobs"
+	"github.com/spillway-dev/spillway/ledger"
+	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/policy/job"
+	"github.com/spillway-dev/spillway/policy/reason"
+)
+
+// errKeepsNothing is why a reload that would keep something for the first time is refused.
+var errKeepsNothing = errors.New("jobs, keys and when_full: persist need a ledger, which is opened at the start: restart")
+
+// startKeeping opens the ledger and makes ready what is kept in it, where anything is.
+func (g *Gateway) startKeeping(cfg *config.Config) (err error) {
+	if !cfg.Kept() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if g.ledger, err = openLedger(ctx, cfg.Ledger); err != nil {
+		return err
+	}
+	g.jobs = jobs.New(g.ledger, jobSettings(cfg), g.offerJob, g.log.Logger)
+	g.seen.Jobs = g.jobMetrics
+	return nil
+}
+
+// beginJobs begins to work off what waits. What processes that are gone have left running
+// is looked at first.
+func (g *Gateway) beginJobs() error {
+	if g.jobs == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	l := g.config().Ledger
+	rules := func(string) job.Rules { return g.jobs.Rules }
+	orphans := func(gone func(string) bool) {
+		n, err := g.ledger.OrphanJobs(context.Background(), gone, rules, "its process is gone")
+		if n > 0 || err != nil {
+			g.log.Warn("jobs whose process is gone were looked at", "jobs", n, "error", err)
+		}
+	}
+	if _, alone := l.SQLite(); alone {
+		orphans(func(string) bool { return true })
+	}
+	err := g.ledger.Join(ctx, ledger.Fleet{
+		Heartbeat: l.Heartbeat.D(), DeadAfter: l.DeadAfter.D(),
+		Dead: func(owners []string, released, unknown int, gone func(string) bool) {
+			g.log.Warn("processes on the ledger are gone", "owners", owners, "released", released, "unknown", unknown)
+			orphans(gone)
+		},
+		Renamed: func(was, is string) {
+			g.log.Warn("this process was taken for dead; what it had started is unknown", "was", was, "is", is)
+		},
+		Terms:  func(ledger.Terms) {},
+		Failed: func(err error) { g.log.Warn("the ledger does not answer", "error", err) },
+	})
+	if err != nil {
+		return err
+	}
+	g.jobs.Start()
+	g.jobs.Classes(g.current.Load().jobClasses())
+	return nil
+}
+
+// stopKeeping closes the ledger.
+func (g *Gateway) stopKeeping() error {
+	if g.ledger == nil {
+		return nil
+	}
+	return g.ledger.Close()
+}
+
+// endJobs ends the offering of jobs and waits, while ctx lasts, for those that run.
+func (g *Gateway) endJobs(ctx context.Context) {
+	if g.jobs != nil {
+		g.jobs.Stop(ctx)
+	}
+}
+
+// offerJob offers a job to its class as a request like any other.
+func (g *Gateway) offerJob(name string, w *jobs.Writer, r *http.Request) bool {
+	g.flights.Add(1)
+	defer g.flights.Done()
+	n := g.current.Load()
+	i := slices.IndexFunc(n.classes, func(c *class) bool { return c.name == name })
+	if i < 0 {
+		return false
+	}
+	g.admit(w, r, n.classes[i], nil)
+	return true
+}
+
+// beginKept has the start marker of what is kept written, once it has the right to run.
+// If it is not to run after all, that is given back.
+func beginKept(w *jobs.Writer, p gate.Permit) bool {
+	if w.Begin() == nil {
+		return true
+	}
+	p.Finish(reason.None)
+	return false
+}
+
+// jobMetrics is what a scrape sees of jobs.
+func (g *Gateway) jobMetrics() (all []observe.Jobs) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	for _, c := range g.current.Load().classes {
+		n := g.jobs.Count(c.name)
+		o := observe.Jobs{Class: c.name, Accepted: n.Accepted.Load(), Replayed: n.Replayed.Load(), Started: n.Started.Load(), Refused: n.Refused.Load()}
+		for s := range o.Ended {
+			o.Ended[s] = n.Ended[s].Load()
+		}
+		if b, err := g.ledger.Backlog(ctx, c.name); err == nil {
+			o.Line, o.Known = b.Line, true
+			o.Oldest = max(b.Now.Sub(b.First), 0)
+		}
+		all = append(all, o)
+	}
+	return all
+}
