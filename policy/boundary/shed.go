@@ -42,12 +42,16 @@ func (r *Request) ask() shed.Ask {
 
 // load is what a law wants to know of the class. What it may wait is what its
 // budget allows, or, where it has none, its deadline, and no more than its room
-// holds.
+// holds or is let in for its deadline's sake: where the law left the queue that long,
+// feasibility would choose who is answered with less, whoever comes.
 func (m *Machine) load(c *class) shed.Load {
 	holding := c.Holding()
 	allowed := c.AllowedWait()
 	if c.Config().Latency <= 0 {
 		allowed = max(c.Deadline-holding, 0)
+	}
+	if c.judges() {
+		allowed = min(allowed, max(c.Deadline-c.NeededToWait(), 0))
 	}
 	if each := c.Interval(); each > 0 && time.Duration(c.Bound()) < allowed/each {
 		allowed = time.Duration(c.Bound()) * each

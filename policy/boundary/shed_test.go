@@ -22,6 +22,7 @@ func scorer(rule *shed.Rule) Class {
 // fifty requests each, and counts the answers.
 type flood struct {
 	*loop
+	service time.Duration
 	answers [reason.Count]int
 	offered int
 	late    int
@@ -30,7 +31,7 @@ type flood struct {
 }
 
 func newFlood(class Class) *flood {
-	return &flood{loop: newLoop(Config{Seed: 3, Classes: []Class{class}}), rungs: map[[2]uint64]bool{}}
+	return &flood{loop: newLoop(Config{Seed: 3, Classes: []Class{class}}), service: 8 * ms, rungs: map[[2]uint64]bool{}}
 }
 
 func (f *flood) pour(perS float64, until time.Duration, seed uint64) {
@@ -39,7 +40,7 @@ func (f *flood) pour(perS float64, until time.Duration, seed uint64) {
 		dice := chance.New(uint64(f.offered) ^ seed<<32)
 		who := uint64(dice.Below(400))
 		part := uint64(f.now/unit.Instant(10*ms)+unit.Instant(who)) / 400 // each its own 4 s
-		c := &call{service: 8 * ms, request: Request{
+		c := &call{service: f.service, request: Request{
 			Session: 1 + who, Stretch: 1 + part<<20 + who, Gap: shed.Gap(dice.Below(int64(shed.Useless))),
 		}}
 		at := f.now
@@ -96,6 +97,26 @@ func TestTheLawComesBeforeFeasibilityAndTheRoom(t *testing.T) {
 	f.run(3 * time.Second)
 	if f.answers[reason.ShedForLoad] > 0 || f.answers[reason.Infeasible]+f.answers[reason.QueueFull] < f.offered/3 {
 		t.Errorf("without a law: %v", f.answers)
+	}
+}
+
+// A service that takes longer than the budget says: what then does not fit is still the
+// law's to choose. Feasibility, which takes whoever comes, has nothing left to refuse once
+// the slower calls have been measured.
+func TestWhatAServiceThatSlowedDownCannotDoIsShed(t *testing.T) {
+	for _, slower := range []time.Duration{16 * ms, 24 * ms} {
+		f := newFlood(scorer(&shed.Rule{}))
+		f.pour(12000, 10*time.Second, 1)
+		f.run(3 * time.Second)
+		f.service = slower
+		f.run(5 * time.Second)
+		f.reset()
+		f.run(10 * time.Second)
+		fits := f.offered * int(8*ms) * 2 / 3 / int(slower)
+		byChance := f.answers[reason.Infeasible] + f.answers[reason.QueueFull] + f.answers[reason.Expired] + f.answers[reason.Timeout]
+		if byChance > f.offered/200 || f.answers[reason.Served] < fits*97/100 || f.late > 0 {
+			t.Errorf("%v a call: of %d, of which %d fit: %v, %d late", slower, f.offered, fits, f.answers, f.late)
+		}
 	}
 }
 

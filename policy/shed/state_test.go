@@ -54,7 +54,7 @@ func TestTheLeastGapThatWouldHaveBeenServedIs(t *testing.T) {
 			}
 		}
 	})
-	if said < 10 {
+	if said < 10 && !testing.Short() { // with few draws it may be fewer
 		t.Errorf("a gap was said %d times", said)
 	}
 }
