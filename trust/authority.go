@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -174,17 +175,16 @@ func (a *Authority) Identify(r *http.Request, proxied bool) Identity {
 	if a.cfg.MTLS {
 		a.certificate(&id, r.TLS)
 	}
+	key := a.key(r.Header)
 	if a.tokens != nil {
-		if token := a.tokens.bearer(first(r.Header, a.tokens.Header)); token != "" {
+		if token := a.tokens.bearer(first(r.Header, a.tokens.Header)); token != "" && token != key {
 			who, why := a.tokens.verify(token, a.now())
 			a.take(&id, JWT, who, why)
 		}
 	}
-	if a.keys != nil {
-		if key := first(r.Header, a.cfg.KeyHeader); key != "" {
-			who, why := a.keys.verify(key, a.now())
-			a.take(&id, Key, who, why)
-		}
+	if key != "" {
+		who, why := a.keys.verify(key, a.now())
+		a.take(&id, Key, who, why)
 	}
 	if !id.Verified() {
 		id.Sources, id.By = Nobody, Nobody
@@ -199,6 +199,31 @@ func (a *Authority) Identify(r *http.Request, proxied bool) Identity {
 		a.Known[bits.TrailingZeros8(uint8(s))].Add(1)
 	}
 	return id
+}
+
+// key returns the API key that a request offers: in the header that is configured for
+// it, after Bearer or alone, else in Authorization after Bearer, where clients of other
+// services put theirs, if it looks like one of ours.
+func (a *Authority) key(h http.Header) string {
+	if a.keys == nil {
+		return ""
+	}
+	if key := first(h, a.cfg.KeyHeader); key != "" {
+		return unbearer(key)
+	}
+	if key := unbearer(first(h, "Authorization")); strings.HasPrefix(key, keyPrefix) {
+		return key
+	}
+	return ""
+}
+
+// unbearer returns what follows the scheme Bearer, or all of it where there is none.
+func unbearer(value string) string {
+	const scheme = "bearer "
+	if len(value) > len(scheme) && strings.EqualFold(value[:len(scheme)], scheme) {
+		return strings.TrimLeft(value[len(scheme):], " ")
+	}
+	return value
 }
 
 func (a *Authority) certificate(id *Identity, state *tls.ConnectionState) {

@@ -192,3 +192,32 @@ func request(header ...string) *http.Request {
 	}
 	return r
 }
+
+// Clients of other services send a key where that service expects it.
+func TestAKeyIsFoundWhereClientsPutIt(t *testing.T) {
+	path, all := keyFile(t, "acme", "beta")
+	for _, c := range []struct {
+		header, name, value string
+		known               string
+	}{
+		{"X-Api-Key", "X-Api-Key", all[0], "acme"},
+		{"X-Api-Key", "Authorization", "Bearer " + all[0], "acme"},
+		{"X-Api-Key", "Authorization", "bearer  " + all[0], "acme"},
+		{"X-Api-Key", "Authorization", all[0], "acme"},
+		{"X-Api-Key", "Authorization", "Basic " + all[0], ""},
+		{"X-Api-Key", "Authorization", "Bearer sk-somebody-elses", ""},
+		{"Authorization", "Authorization", "Bearer " + all[0], "acme"},
+		{"Authorization", "X-Api-Key", all[0], ""},
+	} {
+		a := authority(t, Config{KeyFile: path, KeyHeader: c.header})
+		if id := a.Identify(request(c.name, c.value), false); id.Name != c.known {
+			t.Errorf("%s: %.12s in %s is %q, want %q", c.header, c.value, c.name, id.Name, c.known)
+		}
+	}
+	a := authority(t, Config{KeyFile: path, KeyHeader: "X-Api-Key"})
+	r := request("X-Api-Key", all[0])
+	r.Header.Set("Authorization", "Bearer "+all[1])
+	if id := a.Identify(r, false); id.Name != "acme" {
+		t.Errorf("of two the configured header's counts, and %q was taken", id.Name)
+	}
+}
