@@ -46,6 +46,10 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /debug/pools  what waits, how long and why, as text or JSON by Accept
 //	GET /debug/upstreams  the copies of each upstream: who is left out, why and for how long
 //	GET /explain      why requests were not answered in full: ?id=, or ?tenant=&class=&reason=&since=&limit=
+//	GET /ledger       budgets, and calls whose end is not known: ?state=&tenant=&owner=&budget=&after=&limit=
+//	GET /ledger/call  every attempt of the call ?id=
+//	GET /ledger/audit every counter of the ledger, added up again
+//	POST /ledger/reconcile  what is unknown ends, by evidence: ?id=&known=1|notstarted=1&used=&evidence=TEXT
 //	POST /feedback    what is said of an answer: {"id": ..., "score": 0..1} or "accepted"
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //	POST /override    limits of a class, for a time: ?class=NAME&slots=20&for=10m&why=TEXT
@@ -67,6 +71,7 @@ func (g *Gateway) Admin() http.Handler {
 	mux.HandleFunc("GET /explain", g.explain)
 	mux.HandleFunc("POST /feedback", g.feedback)
 	g.operations(mux)
+	g.ledgerPaths(mux)
 	if g.opts.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
