@@ -37,8 +37,8 @@ type Scenario struct {
 	// Overhead is what network and adapters add to the time of every answer,
 	// holding no slot.
 	Overhead time.Duration
-	// Reserving is how long the store that keeps the budgets of quotas takes for its
-	// n-th answer, from 0; nil: no time.
+	// Reserving is how long the store that keeps the budgets of quotas takes to answer
+	// what it is asked, and told, of the n-th reservation, from 1; nil: no time.
 	Reserving func(n uint64) time.Duration
 	// Changes are applied at their instants, in order of time.
 	Changes []Change
@@ -100,14 +100,16 @@ type Stream struct {
 	Callers Callers
 }
 
-// Change is a new configuration for a resource at an instant, its draining, or a
-// class of it switched by hand.
+// Change is a new configuration for a resource at an instant, its draining, a class
+// of it switched by hand, or what is told of pressure.
 type Change struct {
 	At       time.Duration
 	Resource int
 	Boundary boundary.Config
 	// Operate, if set, is what a class is switched to; Boundary is not looked at.
 	Operate *Operate
+	// Press, if set, is what boundary.Machine.Press is told; Boundary is not looked at.
+	Press *float64
 	// Drain makes the machine refuse whatever is offered from then on;
 	// Boundary is not looked at.
 	Drain bool
@@ -189,7 +191,7 @@ func (s *Scenario) Validate() error {
 			fault("change %d, of resource %d at %v: resources are numbered from 0, instants never decrease", i, c.Resource, c.At)
 			continue
 		}
-		if c.Drain {
+		if c.Drain || c.Press != nil {
 			continue
 		}
 		if o := c.Operate; o != nil {
