@@ -78,6 +78,16 @@ func (g *Gate) Operate(class int, mode boundary.OperatorMode, d time.Duration) {
 	g.settleAs(boundary.Event{At: now, Kind: boundary.Operated, Class: class, Operation: o})
 }
 
+// Press tells how near the process is to what it may have of memory, processor and the
+// like, about once a second; 1 is there, below 0 is not known: see
+// boundary.Machine.Press. Package observe/pressure reads it.
+func (g *Gate) Press(level float64) {
+	now := g.Now()
+	g.mu.Lock()
+	g.machine.Press(now, level, &g.out)
+	g.settleAs(boundary.Event{At: now, Kind: boundary.Pressed, Pressure: level})
+}
+
 // Export returns what the gate has measured and what clients have used up, those
 // that have used up the most, at most that many: see boundary.Machine.Export.
 func (g *Gate) Export(clients int) boundary.Memory {

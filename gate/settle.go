@@ -104,7 +104,10 @@ func (g *Gate) toReserve(t boundary.Ticket, class int, now unit.Instant) {
 		return // its caller is about to leave, and nobody is to be given anything
 	}
 	w := g.seats[i].waiter
-	w.res = g.newReservation(t, class, now) // another each time: of the one before nothing is left
+	if w.res == nil {
+		w.res = g.newReservation(t, class, now)
+	}
+	w.res.at = now
 	g.asks = append(g.asks, w.res)
 }
 

@@ -73,7 +73,6 @@ type where uint8
 const (
 	outside where = iota
 	waiting
-	reserving
 	running
 )
 

@@ -232,6 +232,8 @@ func (r *run) take(e event) {
 			r.resources[c.Resource].drain(e.At)
 		} else if c.Operate != nil {
 			r.resources[c.Resource].operate(e.At, c.Operate)
+		} else if c.Press != nil {
+			r.resources[c.Resource].press(e.At, *c.Press)
 		} else {
 			r.resources[c.Resource].reconfigure(e.At, c.Boundary)
 		}

@@ -16,6 +16,7 @@
 //	Drain      nothing new is to be taken in
 //	Reconfigure
 //	Operate    an operator switches a class by hand, until an instant
+//	Press      how short the process is of memory and the like
 //
 // Each event first brings the machine up to its instant: what was due by then
 // happens then, in the order of the instants at which it was due, so that it

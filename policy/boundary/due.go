@@ -25,7 +25,7 @@ func (m *Machine) advance(now unit.Instant, out *Effects) unit.Instant {
 // reach returns the instant that the machine has reached, which is now unless
 // the driver's clock ran backwards: nothing is due before m.now.
 func (m *Machine) reach(now unit.Instant, out *Effects) unit.Instant {
-	if m.due.Next() <= now {
+	if m.nextDue() <= now {
 		m.catchUp(now, out)
 	}
 	m.now = max(m.now, now)
@@ -35,6 +35,11 @@ func (m *Machine) reach(now unit.Instant, out *Effects) unit.Instant {
 func (m *Machine) catchUp(now unit.Instant, out *Effects) {
 	for {
 		at := m.due.Next()
+		if m.lapses < at && m.lapses <= now {
+			m.now = max(m.now, m.lapses)
+			m.lapse(m.now, out)
+			continue
+		}
 		e := m.due.Pop(now)
 		if e == nil {
 			return

@@ -26,9 +26,10 @@ const (
 	Granted // Reserved
 	Denied  // NotReserved
 	Settled // a reservation
+	Pressed
 )
 
-var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate", "linger", "reserved", "not_reserved", "settled"}
+var eventNames = [...]string{"offer", "leave", "answered", "abandon", "done", "advance", "drain", "reconfigure", "operate", "linger", "reserved", "not_reserved", "settled", "press"}
 
 // String returns the event's name as scripts write it.
 func (k EventKind) String() string { return eventNames[k] }
@@ -45,7 +46,9 @@ type Event struct {
 	Verdict Verdict
 	// Operation is what the class was switched to, if it was.
 	Operation Operation
-	Effects   []Effect
+	// Pressure is what a Pressed tells.
+	Pressure float64
+	Effects  []Effect
 }
 
 // String renders the event on one line, the same for every driver.
@@ -56,6 +59,8 @@ func (e Event) String() string {
 		fmt.Fprintf(&b, " class=%d tenant=%q: %v", e.Class, e.Tenant, e.Verdict)
 	} else if e.Kind == Operated {
 		fmt.Fprintf(&b, " class=%d: %v", e.Class, e.Operation)
+	} else if e.Kind == Pressed {
+		fmt.Fprintf(&b, " %g", e.Pressure)
 	} else if e.Ticket != 0 {
 		fmt.Fprintf(&b, " %v", e.Ticket)
 	}

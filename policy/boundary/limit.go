@@ -75,7 +75,7 @@ func (m *Machine) learn(now unit.Instant, it *pool.Item, why reason.Reason) {
 		return
 	}
 	m.limiter.Ended(now, limit.Sample{Held: now.Sub(it.Started), Running: m.used, Route: it.Class, Outcome: why})
-	if m.limiter.Limit() != m.limit {
+	if m.pressure.Of(m.limiter.Limit()) != m.limit {
 		m.share()
 	}
 }
@@ -83,7 +83,7 @@ func (m *Machine) learn(now unit.Instant, it *pool.Item, why reason.Reason) {
 // share shares the limit out.
 func (m *Machine) share() {
 	m.accrue() // under the limit that it had
-	m.limit = m.limiter.Limit()
+	m.limit = m.pressure.Of(m.limiter.Limit())
 	least, weights := 0, 0
 	for _, c := range m.classes {
 		if c.shares() {
@@ -118,7 +118,7 @@ func (m *Machine) share() {
 
 // shares reports whether the class has a part in the limit.
 func (c *class) shares() bool {
-	return !c.ebbs() || c.Used()+c.Waiting()+c.Blocked() > 0
+	return !c.drained()
 }
 
 // exportLimit returns what the limiter has learned, if there is one.
@@ -140,8 +140,12 @@ func (m *Machine) importLimit(learned *limit.Measured) {
 
 // Limit returns what there is to see of the resource's limit.
 func (m *Machine) Limit() limit.State {
-	if m.limiter == nil {
-		return limit.Fixed(m.limit).State()
+	s := limit.Fixed(m.limit).State()
+	if m.limiter != nil {
+		s = m.limiter.State()
 	}
-	return m.limiter.State()
+	if s.GivenWay = m.pressure.Given(); s.GivenWay > 0 {
+		s.Limit, s.Doing = m.limit, "giving way to pressure"
+	}
+	return s
 }

@@ -21,7 +21,7 @@ type Machine struct {
 	byName  map[string]*class
 	limiter limit.Limiter // nil where the limit is fixed
 	limits  limit.Config  // what it was made of
-	limit   int           // what it says, or what is guaranteed
+	limit   int           // what it says, or what is guaranteed; less, under pressure
 	used    int           // slots held, over all classes
 	waiting int           // in rooms, over all classes
 	short   int           // how many classes are short of slots; see idle.go
@@ -47,6 +47,10 @@ type Machine struct {
 
 	idled   uint64       // idle slots x ns while any class was short
 	idledTo unit.Instant // up to when
+
+	pressure limit.Pressure
+	lapses   unit.Instant // when that is forgotten
+	squeezed bool         // fixed slots are less than is configured
 }
 
 // class is a pool with the rules of its boundary and its account.
@@ -74,7 +78,7 @@ func New(cfg Config) (*Machine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	m := &Machine{name: cfg.Name, changes: 1, chance: chance.New(cfg.Seed), wall: cfg.Wall, seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
+	m := &Machine{name: cfg.Name, changes: 1, chance: chance.New(cfg.Seed), wall: cfg.Wall, lapses: unit.Never, seed: cfg.Seed, strict: cfg.Strict, byName: make(map[string]*class, len(cfg.Classes))}
 	for i := range cfg.Classes {
 		m.open(cfg.Classes[i])
 	}
@@ -106,9 +110,15 @@ func (m *Machine) open(cfg Class) {
 // nothing new will need them.
 func (c *class) ebbs() bool { return c.closed || c.Mode.Kind == Off }
 
+// empty reports whether nobody waits and nothing runs.
+func (c *class) empty() bool { return c.Used()+c.Waiting()+c.Blocked() == 0 }
+
+// drained reports whether the class has given its slots back, or is to.
+func (c *class) drained() bool { return c.ebbs() && c.empty() }
+
 // retire gives back what a class that ebbs was guaranteed, once it has drained.
 func (m *Machine) retire(c *class) {
-	if c.Own() > 0 && c.Used()+c.Waiting()+c.Blocked() == 0 {
+	if c.Own() > 0 && c.empty() {
 		c.Resize(0, 0)
 		c.turned = false
 		m.weigh(c)
@@ -123,6 +133,7 @@ func (m *Machine) relimit() {
 		m.share()
 		return
 	}
+	m.unsqueeze()
 	sum := 0
 	for _, c := range m.classes {
 		sum += c.Own()
@@ -133,7 +144,8 @@ func (m *Machine) relimit() {
 		}
 	}
 	m.accrue() // under the limit that it had
-	m.limit = limit.Fixed(sum).Limit()
+	m.limit = m.pressure.Of(limit.Fixed(sum).Limit())
+	m.squeeze(sum)
 }
 
 // Next returns the earliest instant at which the machine would do something
@@ -142,7 +154,7 @@ func (m *Machine) Next() unit.Instant {
 	if m.shadow != nil {
 		return m.shadow.next()
 	}
-	return m.due.Next()
+	return m.nextDue()
 }
 
 // Bugs returns how many broken invariants were met: events about requests that

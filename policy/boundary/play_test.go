@@ -179,7 +179,7 @@ func (p *player) rule() *rate.Rule {
 
 // step is one event: what it is, for whom, and how much later.
 func (p *player) step() {
-	what := p.next(22)
+	what := p.next(23)
 	p.elapse()
 	at := p.now
 	p.event(func(m *Machine, out *Effects) { m.Advance(at, out) }, nil)
@@ -228,6 +228,9 @@ func (p *player) step() {
 			o.Mode = AsConfigured // or nothing else would happen any more
 		}
 		p.both(func(m *Machine, out *Effects) { m.Operate(at, class, o, out) })
+	case 22:
+		level := [...]float64{-1, 0.5, 0.95, 1.2, 3, 1000}[p.next(6)]
+		p.both(func(m *Machine, out *Effects) { m.Press(at, level, out) })
 	case 14:
 		cfg := p.config()
 		if cfg.Validate() != nil { // then it is not an event

@@ -139,11 +139,11 @@ func (s *shadow) leave() {
 func (s *shadow) upTo(now unit.Instant, out *Effects) unit.Instant {
 	m := s.m
 	for {
-		at := min(m.due.Next(), s.due.Next())
+		at := min(m.nextDue(), s.due.Next())
 		if at > now {
 			break
 		}
-		if m.due.Next() == at {
+		if m.nextDue() == at {
 			from := len(out.List)
 			m.catchUp(at, out)
 			s.sift(from, out)
@@ -228,4 +228,4 @@ func (s *shadow) apart(c *class, t *pool.Tenant, r *Request) *pool.Item {
 }
 
 // next is Machine.Next of a machine with a shadow.
-func (s *shadow) next() unit.Instant { return min(s.m.due.Next(), s.due.Next()) }
+func (s *shadow) next() unit.Instant { return min(s.m.nextDue(), s.due.Next()) }

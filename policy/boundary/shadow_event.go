@@ -222,6 +222,12 @@ func (s *shadow) imported(now unit.Instant, mem Memory, out *Effects) {
 	s.pass(out, func() { s.m.Import(now, mem, out) })
 }
 
+func (s *shadow) pressed(now unit.Instant, level float64, out *Effects) {
+	now = s.enter(now, out)
+	defer s.leave()
+	s.pass(out, func() { s.m.Press(now, level, out) })
+}
+
 func (s *shadow) lingers(now unit.Instant, t Ticket, out *Effects) {
 	now = s.enter(now, out)
 	defer s.leave()

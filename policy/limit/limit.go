@@ -76,8 +76,10 @@ type State struct {
 	// Latency is by how much calls took longer than that of late, 1 being not at
 	// all; 0 while unknown.
 	Latency float64
+	// GivenWay is the part of the limit that is given away to pressure; see Pressure.
+	GivenWay float64
 	// Doing says in a word what it is at: "fixed", "steady", "rising", "looking
-	// lower", "looking higher", "cutting".
+	// lower", "looking higher", "cutting", "giving way to pressure".
 	Doing string
 }
 

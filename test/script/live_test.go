@@ -18,7 +18,7 @@ func runLive(t *testing.T, s *script) []string {
 	t.Helper()
 	var tape tape
 	synctest.Test(t, func(t *testing.T) {
-		g, err := gate.New(s.config, gate.WithTap(tape.tap), gate.WithReserver(newBook()))
+		g, err := gate.New(s.config, gate.WithTap(tape.tap))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +34,8 @@ func runLive(t *testing.T, s *script) []string {
 				time.Sleep(c.at)
 				if c.hand != nil {
 					g.Operate(g.Class(c.hand.Class), c.hand.Mode, c.hand.For)
+				} else if c.press != nil {
+					g.Press(*c.press)
 				} else if !c.drain {
 					must(0, g.Reconfigure(c.config))
 				} else if err := g.Drain(context.Background()); err != nil {
@@ -68,14 +70,11 @@ func (l live) play() {
 	}
 	overdue := make(chan struct{})
 	p, err := l.Acquire(ctx, gate.Request{
-		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes, Session: l.session, Ask: l.ask(),
+		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes, Session: l.session,
 		OnOverdue: func(gate.Refusal) { close(overdue) },
 	})
 	if err != nil {
 		return
-	}
-	if err := p.Start(ctx); err != nil {
-		panic(err)
 	}
 	if l.startDeadline {
 		p.Answered()

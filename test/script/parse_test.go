@@ -10,7 +10,6 @@ import (
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
-	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/sim"
 )
 
@@ -41,6 +40,7 @@ type change struct {
 	at     time.Duration
 	drain  bool
 	hand   *sim.Operate
+	press  *float64
 	config boundary.Config
 }
 
@@ -72,7 +72,7 @@ func (s *script) line(words []string) error {
 	case "reconfigure":
 		from := s.config
 		for _, before := range s.changes {
-			if !before.drain && before.hand == nil {
+			if !before.drain && before.hand == nil && before.press == nil {
 				from = before.config
 			}
 		}
@@ -89,6 +89,10 @@ func (s *script) line(words []string) error {
 		return err
 	case "operate":
 		return s.operate(words)
+	case "press":
+		level, err := strconv.ParseFloat(words[2], 64)
+		s.changes = append(s.changes, change{press: &level, at: must(time.ParseDuration(strings.TrimPrefix(words[1], "at=")))})
+		return err
 	case "drain":
 		s.changes = append(s.changes, change{drain: true, at: must(time.ParseDuration(strings.TrimPrefix(words[1], "at=")))})
 		return nil
@@ -171,10 +175,6 @@ func set(c *boundary.Class, k *call, key, value string) (err error) {
 		c.HoldAtMost = d
 	case "timeout":
 		k.timeout, c.Call.Timeout = d, d
-	case "quota":
-		var q quota.Quota
-		q, err = quotaOf(value)
-		c.Quotas = append([]quota.Quota(nil), q)
 	case "mode":
 		c.Mode, err = mode(value)
 	case "order":

@@ -51,14 +51,14 @@ func runVirtual(t testing.TB, s *script) []string {
 	var tape tape
 	names := workload.NewNames()
 	scenario := sim.Scenario{
-		For: long, Names: names, Check: true, Reserving: storeTakes,
+		For: long, Names: names, Check: true,
 		Resources: []sim.Resource{{Boundary: s.config, Tap: tape.tap, Upstream: sim.Upstream{NoticesCancel: s.notices}}},
 	}
 	for _, c := range s.calls {
 		scenario.Resources[0].Calls = append(scenario.Resources[0].Calls, sim.Call{Timeout: c.timeout, StartDeadline: c.startDeadline})
 	}
 	for _, c := range s.changes {
-		scenario.Changes = append(scenario.Changes, sim.Change{At: c.at, Boundary: c.config, Drain: c.drain, Operate: c.hand})
+		scenario.Changes = append(scenario.Changes, sim.Change{At: c.at, Boundary: c.config, Drain: c.drain, Operate: c.hand, Press: c.press})
 	}
 	// Patience is a stream's, so that each request is a stream of its own.
 	for _, r := range s.requests {

@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
 	"pgregory.net/rapid"
 )
 
 func TestALimitGivesWayToPressure(t *testing.T) {
-	p := &Pressed{Limiter: Fixed(100)}
+	var p Pressure
 	now := unit.Instant(0)
 	for i, c := range []struct {
 		level float64
@@ -32,35 +31,34 @@ func TestALimitGivesWayToPressure(t *testing.T) {
 		{0.89, 45},
 	} {
 		now = now.Add(time.Second)
-		p.Press(now, c.level)
-		if got := p.Limit(); got != c.want || p.State().Limit != c.want {
+		p.Told(now, c.level)
+		if got := p.Of(100); got != c.want || math.Abs(p.Given()-float64(100-c.want)/100) > 0.005 {
 			t.Errorf("step %d, pressure %v: %d, want %d", i, c.level, got, c.want)
 		}
 	}
 }
 
 func TestPressureThatIsToldMoreOftenHurriesNothing(t *testing.T) {
-	p := &Pressed{Limiter: Fixed(100)}
+	var p Pressure
 	for i := range 400 {
-		p.Press(unit.Instant(i)*unit.Instant(time.Millisecond), 2)
+		p.Told(unit.Instant(i)*unit.Instant(time.Millisecond), 2)
 	}
-	if got := p.Limit(); got != 50 {
+	if got := p.Of(100); got != 50 {
 		t.Errorf("%d after 0.4 s, want one step", got)
 	}
 }
 
-// A driver that has died does not hold the limit down for ever.
 func TestPressureThatIsNotToldAnyMoreIsForgotten(t *testing.T) {
-	p := &Pressed{Limiter: Fixed(100)}
-	p.Press(1, 2)
-	for _, c := range []struct {
-		at   time.Duration
-		want int
-	}{{5 * time.Second, 50}, {11 * time.Second, 100}} {
-		p.Ended(unit.Instant(c.at), Sample{Held: time.Millisecond, Running: 1, Outcome: reason.Served})
-		if got := p.Limit(); got != c.want {
-			t.Errorf("after %v: %d, want %d", c.at, got, c.want)
-		}
+	var p Pressure
+	if p.Lapses() != unit.Never {
+		t.Errorf("what gives nothing away is forgotten at %v", p.Lapses())
+	}
+	p.Told(unit.Instant(time.Second), 2)
+	if at := p.Lapses(); at != unit.Instant(time.Second+PressureHeld) {
+		t.Errorf("it is forgotten at %v", at)
+	}
+	if p.Lapse(); p.Of(100) != 100 || p.Lapses() != unit.Never {
+		t.Errorf("%d of 100, until %v", p.Of(100), p.Lapses())
 	}
 }
 
@@ -68,12 +66,12 @@ func TestPressureThatIsNotToldAnyMoreIsForgotten(t *testing.T) {
 func TestPressureNeverRaisesALimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 1000).Draw(t, "limit")
-		p := &Pressed{Limiter: Fixed(limit)}
+		var p Pressure
 		now := unit.Instant(0)
 		for range 100 {
 			now = now.Add(time.Duration(rapid.Int64Range(-1e9, 3e9).Draw(t, "step")))
-			p.Press(now, rapid.Float64().Draw(t, "level"))
-			if got := p.Limit(); got < 1 || got > limit {
+			p.Told(now, rapid.Float64().Draw(t, "level"))
+			if got := p.Of(limit); got < 1 || got > limit {
 				t.Fatalf("%d of %d", got, limit)
 			}
 		}
