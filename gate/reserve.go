@@ -14,8 +14,9 @@ import (
 
 // Reservation is what one attempt of a call takes of its class's quotas.
 type Reservation struct {
-	// ID is no other reservation's of any gate, and Attempt which try it is; the
-	// gate's own are all the first.
+	// ID is no other reservation's of any gate: what the gate is called, a dash, and
+	// the number in base 36 of what it has asked for. Attempt is which try of a call it
+	// is; the gate's own are all the first.
 	ID      string
 	Attempt int64
 	Class   string

@@ -104,10 +104,7 @@ func (g *Gate) toReserve(t boundary.Ticket, class int, now unit.Instant) {
 		return // its caller is about to leave, and nobody is to be given anything
 	}
 	w := g.seats[i].waiter
-	if w.res == nil {
-		w.res = g.newReservation(t, class, now)
-	}
-	w.res.at = now
+	w.res = g.newReservation(t, class, now) // another each time: of the one before nothing is left
 	g.asks = append(g.asks, w.res)
 }
 

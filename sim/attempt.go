@@ -73,6 +73,7 @@ type where uint8
 const (
 	outside where = iota
 	waiting
+	reserving
 	running
 )
 

@@ -123,11 +123,11 @@ func (r *run) present(what int32, a *attempt) {
 	case boundary.Run:
 		r.start(what, a)
 	case boundary.Wait, boundary.Reserve:
-		if v.Kind == boundary.Reserve {
-			res.toReserve(v.Ticket, q.Class)
-		}
 		res.count(+1, 0)
 		a.place = waiting
+		if v.Kind == boundary.Reserve {
+			res.toReserve(a, q.Class)
+		}
 	}
 	if st.Callers.Patience > 0 && a.down == 0 {
 		r.heap.Push(now.Add(st.Callers.Patience), callerLeaves, what, a.life)
@@ -211,11 +211,10 @@ func (res *resource) carryOut() {
 		}
 		switch f.Kind {
 		case boundary.Run:
-			res.count(-1, 0)
+			res.leave(a)
 			r.start(what, a)
 		case boundary.Refuse:
-			res.count(-1, 0)
-			a.place = outside
+			res.leave(a)
 			r.answer(what, a, f.Reason, f.RetryAfter)
 		case boundary.Overdue:
 			r.abandon(what, a, f.Reason, f.RetryAfter)
@@ -225,12 +224,24 @@ func (res *resource) carryOut() {
 				res.stop(what, a, f.Reason)
 			}
 		case boundary.Reserve:
-			res.toReserve(f.Ticket, f.Class)
+			res.toReserve(a, f.Class)
 		case boundary.Released:
 			a.voided, a.place = true, outside
 			res.release(a)
 		}
 	}
+}
+
+// leave takes out of the room who waits, or gives back the slot of who is being
+// reserved for.
+func (res *resource) leave(a *attempt) {
+	switch a.place {
+	case waiting:
+		res.count(-1, 0)
+	case reserving:
+		res.count(0, -1)
+	}
+	a.place = outside
 }
 
 // show shows an event, with its effects, to whoever watches.

@@ -110,7 +110,7 @@ func (r *run) callerLeaves(what int32, a *attempt) {
 	}
 	res := a.class.resource
 	res.out.Reset()
-	if a.place == waiting {
+	if a.place == waiting || a.place == reserving {
 		a.leaving = true
 		res.machine.Leave(r.now, a.ticket, &res.out)
 		res.show(boundary.Event{At: r.now, Kind: boundary.Left, Class: a.class.index, Ticket: a.ticket})
@@ -119,8 +119,8 @@ func (r *run) callerLeaves(what int32, a *attempt) {
 		if a.life != life {
 			return // it was refused at this instant: leaving lost the race
 		}
-		if a.place == waiting {
-			res.count(-1, 0)
+		if a.place != running {
+			res.leave(a)
 		}
 		a.place = outside
 		r.answer(what, a, reason.CallerGone, 0)

@@ -15,12 +15,13 @@ type store struct {
 	budgets map[string]*quota.Budget // found by name, never gone through
 	open    []errandOfStore
 	free    []int32
-	answers uint64
+	asked   uint64
 }
 
 // errandOfStore is what the store has been asked or told and has not answered.
 type errandOfStore struct {
 	res    *resource
+	number uint64          // of what was asked for, from 1
 	ticket boundary.Ticket // to reserve for; 0: it was told of an end
 	class  int
 	refs   []quota.Ref
@@ -44,16 +45,19 @@ func (s *store) send(r *run, e errandOfStore) {
 	}
 	after := time.Duration(0)
 	if r.Reserving != nil {
-		after = r.Reserving(s.answers)
+		after = r.Reserving(e.number)
 	}
-	s.answers++
 	r.heap.Push(r.now.Add(after), storeAnswers, i, 0)
 }
 
 // toReserve has the store asked for an attempt.
-func (res *resource) toReserve(t boundary.Ticket, class int) {
+func (res *resource) toReserve(a *attempt, class int) {
+	t := a.ticket
+	a.place = reserving
+	res.count(-1, +1)
 	asked := res.machine.Asked(t)
-	e := errandOfStore{res: res, ticket: t, class: class}
+	res.run.store.asked++
+	e := errandOfStore{res: res, ticket: t, class: class, number: res.run.store.asked}
 	for i := range asked.Quotas {
 		e.refs = asked.Quotas[i].Append(e.refs, asked.Tenant, asked.Ask.Model)
 	}
@@ -83,10 +87,14 @@ func (res *resource) reserve(e *errandOfStore) {
 	if !v.OK() {
 		kind = boundary.Denied
 		res.result.NotReserved++
+		if a := r.attempts.at(res.byTicket[e.ticket.Index()]); a.ticket == e.ticket && a.place == reserving {
+			res.count(+1, -1)
+			a.place = waiting // or it is refused
+		}
 		m.NotReserved(r.now, e.ticket, v, &res.out)
 	} else if m.Reserved(r.now, e.ticket, &res.out) {
 		res.result.Reserved++
-		r.attempts.at(res.byTicket[e.ticket.Index()]).reserved = &errandOfStore{res: res, class: e.class, refs: e.refs, s: e.s}
+		r.attempts.at(res.byTicket[e.ticket.Index()]).reserved = &errandOfStore{res: res, number: e.number, class: e.class, refs: e.refs, s: e.s}
 	} else {
 		back := *e
 		back.ticket, back.never, back.s.Taken = 0, true, quota.Amounts{}

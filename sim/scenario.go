@@ -37,8 +37,8 @@ type Scenario struct {
 	// Overhead is what network and adapters add to the time of every answer,
 	// holding no slot.
 	Overhead time.Duration
-	// Reserving is how long the store that keeps the budgets of quotas takes for its
-	// n-th answer, from 0; nil: no time.
+	// Reserving is how long the store that keeps the budgets of quotas takes to answer
+	// what it is asked, and told, of the n-th reservation, from 1; nil: no time.
 	Reserving func(n uint64) time.Duration
 	// Changes are applied at their instants, in order of time.
 	Changes []Change

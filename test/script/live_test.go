@@ -18,7 +18,7 @@ func runLive(t *testing.T, s *script) []string {
 	t.Helper()
 	var tape tape
 	synctest.Test(t, func(t *testing.T) {
-		g, err := gate.New(s.config, gate.WithTap(tape.tap))
+		g, err := gate.New(s.config, gate.WithTap(tape.tap), gate.WithReserver(newBook()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,11 +70,14 @@ func (l live) play() {
 	}
 	overdue := make(chan struct{})
 	p, err := l.Acquire(ctx, gate.Request{
-		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes, Session: l.session,
+		Class: l.request.class, Tenant: l.tenant, Importance: l.importance, Timeout: l.request.deadline, Cost: l.cost, Bytes: l.bytes, Session: l.session, Ask: l.ask(),
 		OnOverdue: func(gate.Refusal) { close(overdue) },
 	})
 	if err != nil {
 		return
+	}
+	if err := p.Start(ctx); err != nil {
+		panic(err)
 	}
 	if l.startDeadline {
 		p.Answered()

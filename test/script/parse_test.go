@@ -10,6 +10,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/fair"
 	"github.com/spillway-dev/spillway/policy/pool"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/sim"
 )
 
@@ -175,6 +176,10 @@ func set(c *boundary.Class, k *call, key, value string) (err error) {
 		c.HoldAtMost = d
 	case "timeout":
 		k.timeout, c.Call.Timeout = d, d
+	case "quota":
+		var q quota.Quota
+		q, err = quotaOf(value)
+		c.Quotas = append([]quota.Quota(nil), q)
 	case "mode":
 		c.Mode, err = mode(value)
 	case "order":

@@ -8,6 +8,7 @@
 //	class checkout slots=1 bound=2 deadline=50ms     the resource's classes, in order
 //	request at=0ms takes=10ms                        of the first class, if none is named
 //	request at=1ms takes=5ms class=checkout tenant=acme deadline=20ms leaves=5ms importance=1 cost=3 bytes=100 session=7
+//	class x quota=requests:2/1s,concurrent:2,tenant.requests:1/2s   2 at once, and one more each second
 //	reconfigure at=30ms checkout slots=3             changes these keys of one class
 //	operate at=35ms checkout refuse for=2ms          an operator switches one class
 //	press at=37ms 1.5                                pressure is told of

@@ -51,7 +51,7 @@ func runVirtual(t testing.TB, s *script) []string {
 	var tape tape
 	names := workload.NewNames()
 	scenario := sim.Scenario{
-		For: long, Names: names, Check: true,
+		For: long, Names: names, Check: true, Reserving: storeTakes,
 		Resources: []sim.Resource{{Boundary: s.config, Tap: tape.tap, Upstream: sim.Upstream{NoticesCancel: s.notices}}},
 	}
 	for _, c := range s.calls {
