@@ -32,25 +32,29 @@ type knee struct {
 	routes
 	w       window
 	doing   doing
-	smooth  float64 // latency over the last steady windows
-	usual   float64 // of the last window
+	usual   float64 // latency of the last window
 	noise   float64 // variance of a call's latency over its mean's square
 	turn    float64 // nanoseconds
-	unsure  float64 // the standard error of the window's latency
+	stay    float64 // nanoseconds, of a call that is running now, from beginning to end
+	unsure  float64 // the standard error of the window's latency, the baselines' included
 	changed unit.Instant
 	settled unit.Instant // from here on calls are of this level, but for stragglers
 
-	// The experiment: the level that was left, what was seen there, and by how much.
-	base, baseLatency, baseRunning, step float64
-	foot, footLatency                    float64 // in flight and latency where a climb began
-	waited                               int     // windows, for a rising latency to stand still
-	proven                               float64
-	rests                                float64 // on how many calls the baselines rest
-	lookStep                             float64 // of the next look lower, where the last one found a queue
-	nextUp, nextDown                     unit.Instant
-	doubt                                unit.Instant // from here on latency above the baseline is a reason to look
-	fresh                                bool         // nothing was measured yet
-	luck                                 chance.Source
+	// The last steady windows: their latency, what was in flight, and how many calls.
+	smooth, amid, calls float64
+
+	// The experiment: the level that was left, what was seen there and in how many
+	// calls, and by how much the limit was moved.
+	base, baseLatency, baseRunning, baseCalls, step float64
+	foot, footLatency                               float64 // in flight and latency where a climb began
+	waited                                          int     // windows, for a rising latency to stand still
+	proven                                          float64
+	lookStep                                        float64 // of the next look lower, where the last one found a queue
+	nextUp, nextDown                                unit.Instant
+	doubt                                           unit.Instant // from here on latency above the baseline is a reason to look
+	fresh                                           bool         // nothing was measured yet
+	room                                            bool         // the last look found no queue, and there was none higher yet
+	luck                                            chance.Source
 }
 
 // doing is what the limiter is at.
@@ -66,34 +70,45 @@ const (
 
 var doingNames = [...]string{"rising", "steady", "waiting for latency to stand still", "cutting", "looking lower"}
 
+// Where the figures come from: with calls whose time varies as service times do
+// (noise 0.3 to 0.5), a look of 15 turns at a hundred slots measures to 1.5 to 2 %. All
+// that is small is a multiple of that, all that is seldom a part of the 250 turns in
+// which a change is to be found; docs/limits.md has the arithmetic.
 const (
-	headroom  = 0.04 // of latency above the baseline: nothing is done about less
-	above     = 0.02 // of the capacity that was seen: what is held beyond it, or half of all errors would waste some
+	headroom  = 0.04 // of latency above the baseline: two errors of a look; nothing is done about less
+	above     = 0.02 // of capacity: what is held beyond it, one error, or half of all errors would waste some
 	growth    = 0.02 // of the limit a window, where it does not bind
-	gain      = 0.25 // of the way to the latest window
-	tolerance = 0.15 // above the baseline latency is looked into
-	lower     = 0.2  // below it it is out of date
+	tolerance = 0.15 // above the baseline, nearly four errors of a window, latency is looked into at once
+	lower     = 0.2  // below it, five errors, it is out of date
 	drift     = 0.9  // of the limit before: what is not known for sure costs it no more
 	near      = 0.15 // of the baseline: what is further off is another baseline
 	news      = 0.05 // of the baseline: what was adopted is to be looked at again soon
-	memory    = 3.0  // looks that the baselines rest on at most
+	memory    = 3.0  // looks that the baselines rest on at most, which makes them as good as 1 %
 
-	stepMost   = 2.0  // times the limit, rising
+	stepMost   = 2.0  // times the limit, rising: any capacity is found in as many steps as it has binary digits
 	stepLeast  = 0.06 // of the limit, looking lower or higher
 	windowMin  = 16   // calls
-	lookTurns  = 15   // of calls at least, for a look
+	lookTurns  = 15   // of calls at least, for a look: its step is then below a tenth at a hundred slots
 	upTurns    = 50   // from one look higher to the next
-	downTurns  = 150  // from one look lower to the next
+	againTurns = 100  // if it found no room: and five doublings, to four times the limit, take 85
+	downTurns  = 150  // from one look lower to the next: a baseline that has aged is noticed in 170
 	doubtTurns = 40   // to the next look lower at the soonest, for latency alone
-	soonTurns  = 10.0 // to the next look where a baseline is fresh
-	// sure: a look's step is so many standard errors of the two means it compares.
+	soonTurns  = 10   // to the next look where a baseline is fresh
+	leanTurns  = 30   // to lean all the way: twice what it measures over, or it would swing
+	// sure: a look's step is so many standard errors of the two means it compares, and
+	// half of it tells the two answers apart: one look in seventy is wrong.
 	sure = 4.4
+	half = sure / 2
 	// surely: what differs by so many standard errors is not chance.
 	surely = 3.0
 	// A window of a steady limit has a standard error of a twenty-fifth, if that
 	// does not take too long.
 	steadyError = 0.04
 	steadyTurns = 10
+	// settling is how many times a running call takes, to its end, until what ends began
+	// under the new level, but for stragglers; a large step needs less care.
+	settling      = 1.5
+	settlingLarge = 0.75
 
 	fewIll = 3   // and not one or two alone, keep a limit from growing
 	full   = 0.9 // of the limit in use: it binds
@@ -158,12 +173,18 @@ func (k *knee) need() int32 {
 		if k.base == 0 {
 			return int32(least)
 		}
-		return int32(max(least, min(k.enough(), max(float64(lookTurns*k.level), 4*windowMin))))
-	case cutting:
-		return int32(max(least, k.enough()))
+		if k.doing == looking && k.proven == 0 { // the first baseline: all to come is compared with it
+			return int32(max(least, k.aLook()))
+		}
+		return int32(max(least, min(k.enough(), k.aLook())))
+	case cutting: // and half of a window at least: much hangs on it
+		return int32(max(least, k.enough(), float64(k.noise/(2*steadyError*steadyError))))
 	}
 	return int32(max(least, min(k.noise/(steadyError*steadyError), max(float64(steadyTurns*k.level), 2*windowMin))))
 }
+
+// aLook is how many calls a look takes in the mean.
+func (k *knee) aLook() float64 { return max(float64(lookTurns*k.level), 4*windowMin) }
 
 // enough calls make the step that is looked at so many standard errors of the
 // ratio of two means.
@@ -174,7 +195,7 @@ func (k *knee) enough() float64 {
 
 // look returns the step that can be told apart in a look of the usual length.
 func (k *knee) look() float64 {
-	n := max(float64(lookTurns*k.level), 4*windowMin)
+	n := k.aLook()
 	part := float64(sure * math.Sqrt(2*k.noise/n))
 	return 1 + min(max(part, stepLeast, 1/k.level), stepMost-1)
 }
@@ -193,7 +214,8 @@ func (k *knee) judge(now unit.Instant) {
 	seen := w.latency()
 	k.noise += float64(0.2 * (min(max(w.variance(), 0.01), 9) - k.noise))
 	k.turn = w.turn()
-	k.unsure = math.Sqrt(k.noise / float64(w.n))
+	k.stay = w.xx / w.x
+	k.unsure = math.Sqrt(float64(k.noise * (1/float64(w.n) + 1/max(k.known(), 1))))
 	before := k.level
 	switch k.doing {
 	case rising:
@@ -221,11 +243,11 @@ func (k *knee) begin(now unit.Instant, moved bool) {
 	k.clear()
 	if moved {
 		k.changed = now
-		turns := 2.0
-		if k.doing == rising && k.step >= footMost { // what is looked for is not small
-			turns = 1
+		stays := settling
+		if k.doing == rising && k.step >= footMost {
+			stays = settlingLarge
 		}
-		k.settled = now.Add(time.Duration(min(float64(turns*k.turn), math.MaxInt64/4)))
+		k.settled = now.Add(time.Duration(min(float64(stays*k.stay), math.MaxInt64/4)))
 	}
 }
 
@@ -253,20 +275,23 @@ func (k *knee) binds() bool { return k.w.inFlight() >= full*math.Floor(k.level) 
 // is not that far away any more.
 func (k *knee) rest(now unit.Instant, turns float64) {
 	k.doing = steady
-	k.smooth, k.base = 0, 0
+	k.smooth, k.calls, k.base = 0, 0, 0
 	k.nextUp = min(k.nextUp, k.in(now, turns))
 }
 
 // learn moves the baselines to what a window measured in which nobody stood in a
-// queue, by its weight beside what they rest on.
-func (k *knee) learn(seen float64) {
+// queue, each by its calls beside those that it rests on.
+func (k *knee) learn(seen float64) { k.adopt(seen, 1, float64(k.w.n), k.off(seen, near), k.most()) }
+
+// learnBoth moves them to what was measured at two levels, neither of which had one.
+func (k *knee) learnBoth(seen float64) {
 	n := float64(k.w.n)
-	if k.off(seen, near) {
-		k.rests = 0
-	}
-	k.adopt(seen, n/(n+k.rests))
-	k.rests = min(k.rests+n, max(float64(memory*lookTurns*k.level), 16*windowMin))
+	both := (float64(seen*n) + float64(k.baseLatency*k.baseCalls)) / (n + k.baseCalls)
+	k.adopt(both, both/seen, n+k.baseCalls, k.off(both, near), k.most())
 }
+
+// most is how many calls the baselines rest on at most.
+func (k *knee) most() float64 { return max(float64(memory*lookTurns*k.level), 16*windowMin) }
 
 // off reports whether latency differs from the baseline by more than a part of it,
 // and by more than chance does.
@@ -307,6 +332,7 @@ func (k *knee) Import(m Measured) {
 	k.bounds.Import(m)
 	k.routes.take(m.Baselines)
 	k.turn = k.mean()
+	k.stay = k.turn
 	k.doing, k.base, k.step, k.proven = rising, 0, stepMost, 0
 	k.fresh = k.turn == 0
 	k.begin(0, false)

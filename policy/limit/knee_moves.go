@@ -10,48 +10,11 @@ import (
 // flight is so many times what it was: there is no queue at the larger of the two.
 func stands(times, factor float64) bool { return times < (1+factor)/2 }
 
-// follow is what a steady limit does: it goes to where latency is little above the
-// baseline.
-func (k *knee) follow(now unit.Instant, seen float64) {
-	if !k.binds() {
-		k.ease(now, seen)
-		return
-	}
-	switch {
-	case seen > 1 && k.off(seen, tolerance):
-		k.wait(seen)
-		return
-	case seen < 1 && k.off(seen, lower):
-		k.learn(seen)
-		k.smooth, seen, k.nextDown = 0, 1, k.in(now, soonTurns)
-	}
-	if k.smooth == 0 || math.Abs(seen-k.smooth) > max(float64(surely*k.unsure), news) {
-		k.smooth = seen // from here on: a look begins from what stands still
-		return
-	}
-	k.smooth += float64(gain * (seen - k.smooth))
-	switch {
-	case now >= k.nextDown || k.smooth > 1+max(headroom, k.unsure) && now >= k.doubt:
-		step := max(k.look(), k.lookStep)
-		if k.proven == 0 {
-			step = stepMost // not even the first baseline is known to be at ease
-		}
-		k.lookLower(step)
-	case now >= k.nextUp && k.smooth < 1+max(near, k.unsure):
-		k.step = k.look()
-		k.rise(k.smooth)
-	}
-}
-
-// ease is follow where the limit does not bind: nobody waits for a slot, so that
-// what is measured is the resource at ease. The limit grows where it was touched, and
-// to twice of what is in flight, but no further: what nobody uses proves nothing.
-func (k *knee) ease(now unit.Instant, seen float64) {
-	k.learn(seen)
-	k.floor, k.proven, k.nextUp = false, k.level, now
-	if (k.w.touched || 2*k.w.inFlight() > k.level) && (seen < 1 || !k.off(seen, near)) {
-		k.set(float64(k.level * (1 + growth)))
-	}
+// stayed is stands where what is chance is known as well: of a large step a part that is
+// surely more than that is a queue, which begins somewhere between the two levels.
+func (k *knee) stayed(times, factor float64) bool {
+	chance := math.Sqrt(float64(k.noise * (1/float64(k.w.n) + 1/max(k.baseCalls, 1))))
+	return times < min((1+factor)/2, 1+max(headroom, float64(half*chance)))
 }
 
 // footMost times where a climb began, latency is compared with what it was there,
@@ -63,17 +26,17 @@ func (k *knee) wait(seen float64) { k.doing, k.baseLatency, k.waited = waiting, 
 
 // rise raises the limit by the step.
 func (k *knee) rise(latency float64) {
-	k.doing = rising
+	k.doing, k.room = rising, false
 	if k.base == 0 {
 		k.foot, k.footLatency = k.w.inFlight(), latency
 	}
-	k.base, k.baseLatency, k.baseRunning = k.level, latency, k.w.inFlight()
+	k.base, k.baseLatency, k.baseRunning, k.baseCalls = k.level, latency, k.w.inFlight(), max(k.calls, float64(k.w.n))
 	k.set(float64(k.level * k.step))
 }
 
 // risen judges a limit that was raised.
 func (k *knee) risen(now unit.Instant, seen float64) {
-	k.nextUp = k.in(now, upTurns)
+	k.nextUp = k.in(now, againTurns)
 	if !k.binds() {
 		if k.base > 0 && k.w.inFlight() < k.base {
 			k.set(min(k.base, k.level)) // nobody wanted more
@@ -83,7 +46,6 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 	}
 	latency := seen
 	if k.fresh {
-		k.rests = firstSamples
 		k.learn(min(max(seen, 1-near), 1+near))
 		k.fresh, seen, latency = false, 1, 1
 	}
@@ -108,16 +70,8 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 			k.wait(seen)
 			return
 		}
-		if !stands(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/max(k.footLatency, 1), height) {
-			k.set(max(min(float64(k.w.inFlight()/seen*(1+above)), k.level), min(least, k.level)))
-			first, again := k.proven == 0, float64(upTurns)
-			if k.level < k.proven/2 { // it could do more not long ago
-				again = soonTurns
-			}
-			k.rest(now, again)
-			if first {
-				k.nextDown = now
-			}
+		if !k.stayed(times, factor) || seen > 1 && k.off(seen, tolerance) || height < footMost && !stands(seen/max(k.footLatency, 1), height) {
+			k.refused(now, seen, factor)
 			return
 		}
 		latency = (seen + k.baseLatency) / 2
@@ -126,6 +80,24 @@ func (k *knee) risen(now unit.Instant, seen float64) {
 	k.rise(latency)
 	if k.level == k.base {
 		k.rest(now, upTurns)
+	}
+}
+
+// refused goes back from a raise that gave no more: to where both levels say that the
+// queue begins; of a large one the lower says nothing.
+func (k *knee) refused(now unit.Instant, seen, factor float64) {
+	to := float64(k.w.inFlight() / seen * (1 + above))
+	if factor < footMost {
+		to = (to + float64(k.base*(1+above)/max(k.baseLatency, 1))) / 2
+	}
+	k.set(max(min(to, k.level), min(float64(drift*k.base), k.level)))
+	first, again := k.proven == 0, float64(againTurns)
+	if k.level < k.proven/2 { // it could do more not long ago
+		again = soonTurns
+	}
+	k.rest(now, again)
+	if first {
+		k.nextDown = now
 	}
 }
 
@@ -139,7 +111,7 @@ func (k *knee) stood(now unit.Instant, seen float64) {
 	case seen > float64(k.baseLatency*1.15) && k.waited < waits:
 		k.baseLatency = seen
 	default:
-		k.cut(seen)
+		k.cut((seen + k.baseLatency) / 2)
 	}
 }
 
@@ -147,8 +119,8 @@ func (k *knee) stood(now unit.Instant, seen float64) {
 // half, if there is one.
 func (k *knee) cut(seen float64) {
 	k.doing = cutting
-	k.base, k.baseLatency, k.baseRunning = k.level, seen, k.w.inFlight()
-	k.set(float64(k.level * max(1/seen, 0.5)))
+	k.base, k.baseLatency, k.baseRunning, k.baseCalls = k.level, seen, k.w.inFlight(), float64(k.w.n)
+	k.set(float64(min(k.level, k.baseRunning+1) * max(1/seen, 0.5))) // of what is in flight, where that is less
 	k.step = k.base / k.level
 }
 
@@ -163,7 +135,7 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 			k.learn(seen) // one alone does not stand in a queue
 		}
 		k.rest(now, upTurns)
-	case stands(k.baseLatency/seen, factor):
+	case k.stayed(k.baseLatency/seen, factor):
 		k.learn(seen) // calls are no quicker: it is the resource, not a queue
 		k.set(k.base)
 		k.rest(now, 0)
@@ -174,7 +146,7 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 		if seen < 1 {
 			k.learn(seen)
 		}
-		k.proven = k.level
+		k.proven, k.room = k.level, true
 		k.rest(now, soonTurns)
 	}
 }
@@ -183,7 +155,7 @@ func (k *knee) wasCut(now unit.Instant, seen float64) {
 // none waits.
 func (k *knee) lookLower(step float64) {
 	k.doing, k.step = looking, step
-	k.base, k.baseLatency, k.baseRunning = k.level, k.smooth, k.w.inFlight()
+	k.base, k.baseLatency, k.baseRunning, k.baseCalls = k.level, k.smooth, k.amid, k.calls
 	k.set(min(k.level/step, k.level-1))
 }
 
@@ -199,28 +171,42 @@ func (k *knee) looked(now unit.Instant, seen float64) {
 		k.set(k.base)
 		k.rest(now, upTurns)
 		k.wait(seen)
-	case stands(times, factor):
+	case k.stayed(times, factor):
 		if k.off(seen, news) {
 			k.nextDown = k.in(now, soonTurns)
 		}
-		k.learn(seen)
-		k.proven, k.lookStep = k.base, 1
+		if seen > k.baseLatency { // fewer at once cannot be slower
+			k.learnBoth(seen)
+		} else {
+			k.learn(seen)
+		}
+		k.proven, k.lookStep, k.room = k.base, 1, true
 		k.set(k.base)
 		k.rest(now, 0) // there may be room above
-	case k.baseLatency < 1+news && k.lookStep == 1 && k.step < footMost: // against what is known: look again, deeper
-		k.set(k.base)
-		k.rest(now, upTurns)
-		k.lookStep = min(2*k.step-1, stepMost)
-		k.nextDown = k.in(now, soonTurns)
-	default: // there was a queue; is there still?
-		if k.lookStep = 1; seen < 1 {
-			k.learn(seen)
-			if seen < 1-2*news { // by far
-				k.lookStep = min(2*k.step-1, stepMost)
-			}
-		}
+	default:
+		k.queued(now, seen, times, factor)
+	}
+}
+
+// queued is what comes of a queue that a lower limit has shown: how long it was says
+// where it begins. If it reaches below the lower level as well, or is against what is
+// known, the next look is deeper, and soon.
+func (k *knee) queued(now unit.Instant, seen, times, factor float64) {
+	deeper := !stands(times, factor)
+	if !deeper || k.proven > 0 {
 		k.proven = k.level
-		k.rest(now, upTurns)
+	}
+	deeper = deeper || k.lookStep == 1 && k.baseLatency < 1+headroom
+	k.lookStep = 1
+	if deeper {
+		k.lookStep = min(2*k.step-1, stepMost)
+	}
+	if deeper || k.off(seen, news) {
 		k.nextDown = k.in(now, soonTurns)
 	}
+	if seen < 1 {
+		k.learn(seen)
+	}
+	k.set(max(k.level, min(float64(k.baseRunning/times*(1+above)), k.base)))
+	k.rest(now, upTurns)
 }

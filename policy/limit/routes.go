@@ -24,6 +24,7 @@ type routes struct {
 
 type route struct {
 	baseline float64 // 0: unknown
+	rests    float64 // on how many calls it rests
 	n        int32   // of the window
 	sum      float64
 }
@@ -39,7 +40,7 @@ func (r *routes) add(index int, held time.Duration, usual float64) (x, baseline 
 		}
 		one.sum += x
 		if one.n >= 2*firstSamples {
-			one.baseline = one.sum / firstSamples / max(usual, 1)
+			one.baseline, one.rests = one.sum/firstSamples/max(usual, 1), firstSamples
 			one.n, one.sum = 0, 0
 		}
 		return 0, 0
@@ -65,21 +66,49 @@ func (r *routes) clear() {
 	}
 }
 
-// adopt moves the baselines by a weight of 0 to 1 towards what the window
-// measured, which in the mean was usual. A route that was hardly there goes with
-// the others.
-func (r *routes) adopt(usual, weight float64) {
+// adopt moves the baselines towards what calls took in the mean of n, which was usual:
+// each by its part of the calls beside those that it rests on, which are most at the most;
+// or all of the way, where they are of another time. What the window says of each is
+// multiplied; a route that was hardly there goes with the others.
+func (r *routes) adopt(usual, times, n float64, anew bool, most float64) {
+	var here float64
+	for i := range r.of {
+		here += float64(r.of[i].n)
+	}
+	rests := r.known()
 	for i := range r.of {
 		one := &r.of[i]
 		if one.baseline == 0 {
 			continue
 		}
-		seen := float64(one.baseline * usual)
+		seen, weight := float64(one.baseline*usual), n/(n+rests)
+		own := float64(float64(one.n)*n) / here
 		if one.n >= firstSamples/2 {
-			seen = one.sum / float64(one.n)
+			seen, weight = float64(one.sum*times)/float64(one.n), own/(own+one.rests)
+			one.rests = min(one.rests+own, float64(most*own)/n)
+		}
+		if anew {
+			weight = 1
+			one.rests = min(one.rests, own)
 		}
 		one.baseline += float64(weight * (seen - one.baseline))
 	}
+}
+
+// scale multiplies all baselines.
+func (r *routes) scale(by float64) {
+	for i := range r.of {
+		r.of[i].baseline = float64(r.of[i].baseline * by)
+	}
+}
+
+// known is on how many calls all baselines rest.
+func (r *routes) known() float64 {
+	var n float64
+	for i := range r.of {
+		n += r.of[i].rests
+	}
+	return n
 }
 
 // mean returns the baseline over the mixture of the window, 0 while unknown.
