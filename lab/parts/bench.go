@@ -1,6 +1,7 @@
 package parts
 
 import (
+	"cmp"
 	"context"
 	"os/exec"
 	"runtime"
@@ -10,6 +11,10 @@ import (
 
 // Bench is where rounds are played, one at a time.
 type Bench struct {
+	// Watches is how often at most the machine is watched before a round, two seconds
+	// each time, until it is idle; 0: five times.
+	Watches int
+
 	start func(part string) *exec.Cmd
 	// idle is what was watched after the latest round; nil: nothing yet.
 	idle *report.Number
@@ -38,7 +43,7 @@ func (b *Bench) settle(ctx context.Context) report.Number {
 			return idle
 		}
 	}
-	for range watches {
+	for range cmp.Or(b.Watches, watches) {
 		if idle = watch(ctx); isQuiet(idle) || ctx.Err() != nil {
 			break
 		}

@@ -25,7 +25,7 @@ type Machine struct {
 const (
 	idleFor   = 2 * time.Second
 	idleShare = 0.95
-	watches   = 5 // at most, before a round is played on a machine that is busy
+	watches   = 5 // before a round is played on a machine that is busy
 )
 
 // jiffies are the machine's processor time since it started, in the kernel's units.

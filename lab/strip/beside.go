@@ -54,7 +54,7 @@ func (d *Document) liveFindings() report.Strings {
 	if d.Live == nil {
 		return nil
 	}
-	f := report.Strings{d.machine(), d.Live.Scale}
+	f := report.Strings{d.machine(), fmt.Sprintf("%s With a half of what fits a keystroke took %s through the gateway; in virtual time it takes that too.", d.Live.Scale, report.FormatMs(d.Live.HeldMs))}
 	within := 0
 	for i := range d.Live.Beside {
 		b := &d.Live.Beside[i]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"time"
 
 	"github.com/spillway-dev/spillway/lab"
@@ -23,6 +24,9 @@ type LiveOptions struct {
 	Start func(part string) *exec.Cmd
 	// Quick is a few arms, judged for a few seconds.
 	Quick bool
+
+	bench  *live.Bench
+	heldMs float64
 }
 
 // What is played live where flags say nothing else: an eighth of the question's slots, and so
@@ -31,9 +35,8 @@ type LiveOptions struct {
 const (
 	LiveSlots    = 8
 	QuickSeconds = 3
-	liveAfterS   = 20
-	quickAfterS  = 14
-	quickFromS   = 6
+	quickFromS   = 5
+	gaugeS       = 3 // how long it is measured what a keystroke takes
 )
 
 // QuickPolicies are played with --quick.
@@ -41,7 +44,10 @@ var QuickPolicies = []string{"queue", "random", "gap"}
 
 // Lived is what a live run tells besides.
 type Lived struct {
-	Scale   string                  `json:"scale"` // in words
+	Scale string `json:"scale"` // in words
+	// HeldMs is what a keystroke took by half of the gateway's answers, measured beforehand
+	// with a half of what fits; in virtual time it takes that too.
+	HeldMs  report.Number           `json:"held_ms"`
 	Machine map[string][]live.Facts `json:"machine"`
 	Beside  []Beside                `json:"beside_virtual"`
 }
@@ -64,8 +70,8 @@ func (o *Options) liveArms() []Setting {
 	for _, s := range arms {
 		if o.Live.Quick {
 			s.FromS, s.ToS = quickFromS, quickFromS+o.Seconds
-			s.AfterS = min(s.AfterS, quickAfterS)
 		}
+		s.HeldMs = o.Live.heldMs
 		twin := s
 		s.Live = true
 		twin.Name, twin.Twin, twin.Further = s.Name+"-virtual", s.Name, true
@@ -80,7 +86,7 @@ func (o *Options) Takes() time.Duration {
 		return 0
 	}
 	const around = 4 * time.Second // processes, what is still on the way, looking for quiet
-	var all time.Duration
+	all := sec(gaugeS) + around
 	for _, s := range o.Arms() {
 		if s.Live {
 			all += sec(s.ToS+s.AfterS) + around
@@ -102,17 +108,47 @@ func (d *Document) player(o *Options, m *material) func(Setting) (*run, error) {
 	if o.Live == nil {
 		return m.played
 	}
-	d.Live = &Lived{Scale: o.scale(), Machine: map[string][]live.Facts{}, Beside: []Beside{}}
 	d.NotTested = append(report.Strings{"other machines, and a network between writers, gateway and scorer: these times are this machine's"}, d.NotTested...)
-	bench := live.NewBench(o.Live.Start)
 	return func(s Setting) (*run, error) {
 		if !s.Live {
 			return m.played(s)
 		}
-		r, facts, err := m.playedLive(o.Live.Context, bench, s)
+		r, facts, err := m.playedLive(o.Live, s)
 		d.Live.Machine[s.Name] = append(d.Live.Machine[s.Name], facts)
 		return r, err
 	}
+}
+
+// openLive measures what a keystroke takes through the gateway, before anything is planned.
+func (o *Options) openLive(m *material) (*Lived, error) {
+	l := o.Live
+	if l == nil {
+		return nil, nil
+	}
+	watches := 0
+	if l.Quick {
+		watches = 1
+	}
+	l.bench = live.NewBench(l.Start, watches)
+	s := o.arm("random", 0.5, o.Seed)
+	s.UpS, s.FromS, s.ToS = 1, 1, gaugeS
+	r, _, err := m.playedLive(l, s)
+	if err != nil {
+		return nil, fmt.Errorf("what a keystroke takes: %w", err)
+	}
+	var took []unit.Instant
+	for i := range r.typed {
+		if a := &r.answers[i]; rungs[a.rung] == personalised && r.typed[i].at >= sec(s.FromS) {
+			took = append(took, a.at-unit.Instant(r.typed[i].at))
+		}
+	}
+	if len(took) == 0 {
+		return nil, fmt.Errorf("%w: with half of what fits nobody was answered by the scorer", lab.ErrSums)
+	}
+	slices.Sort(took)
+	half := report.Ms(int64(took[len(took)/2]))
+	l.heldMs = max(float64(half), s.ServiceMs)
+	return &Lived{Scale: o.scale(), HeldMs: half, Machine: map[string][]live.Facts{}, Beside: []Beside{}}, nil
 }
 
 // scale says how much less is played than the question says.
@@ -126,7 +162,7 @@ func (o *Options) scale() string {
 }
 
 // playedLive plays one arm on this machine.
-func (m *material) playedLive(ctx context.Context, bench *live.Bench, s Setting) (*run, live.Facts, error) {
+func (m *material) playedLive(l *LiveOptions, s Setting) (*run, live.Facts, error) {
 	r := m.typedRun(s)
 	names := workload.NewNames()
 	round := live.Round{
@@ -137,7 +173,7 @@ func (m *material) playedLive(ctx context.Context, bench *live.Bench, s Setting)
 	for a := (workload.Arrival{}); source.Next(&a); {
 		round.Strokes = append(round.Strokes, live.Stroke{At: a.At, Session: a.Session, Stretch: a.Stretch, Key: a.Key, Gap: a.Gap, Listed: a.Class == listed})
 	}
-	outcomes, facts, err := bench.Play(ctx, round)
+	outcomes, facts, err := l.bench.Play(l.Context, round)
 	if errors.Is(err, live.ErrWrong) {
 		err = fmt.Errorf("%w: %w", lab.ErrSums, err)
 	}

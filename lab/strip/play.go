@@ -91,7 +91,7 @@ func (r *run) source(names *workload.Names) workload.Source {
 			return false
 		}
 		t := &r.typed[i]
-		*a = workload.Arrival{N: int64(i), At: t.at, Cost: 1, Service: ms(r.ServiceMs)}
+		*a = workload.Arrival{N: int64(i), At: t.at, Cost: 1, Service: ms(r.held())}
 		r.say(a, t, listed)
 		r.gaps[i] = shed.Gap(a.Gap)
 		i++

@@ -2,12 +2,15 @@ package strip
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/spillway-dev/spillway/lab"
 )
 
 // predictions are what the arithmetic and the law's promises say of the table.
-func predictions(arms []Setting) (all []lab.Prediction) {
+//
+// backS is within how many seconds of the load's end everything is personalised.
+func predictions(arms []Setting, backS float64) (all []lab.Prediction) {
 	byPlace := map[string]string{} // arm by policy, load and seed
 	place := func(policy string, s *Setting) string { return fmt.Sprintf("%s %v %d", policy, s.Load, s.Seed) }
 	for i := range arms {
@@ -22,7 +25,7 @@ func predictions(arms []Setting) (all []lab.Prediction) {
 			continue // it is there to be compared with
 		}
 		if s.Further {
-			all = append(all, further(s)...)
+			all = append(all, further(s, backS)...)
 			continue
 		}
 		if s.Load <= 1 {
@@ -38,7 +41,7 @@ func predictions(arms []Setting) (all []lab.Prediction) {
 		if s.Policy != "gap" {
 			continue
 		}
-		add(lab.Expect(s.Name, "personalised_per_s", lab.AtLeast, 0.99*s.capacity(), "what fits is served in full"))
+		add(lab.Expect(s.Name, "personalised_per_s", lab.AtLeast, 0.99*float64(s.Slots)/s.held()*1000, "what fits is served in full"))
 		add(lab.Expect(s.Name, "flips_in_word", lab.Is, 0, "the rung never changes back inside a word"))
 		add(lab.Expect(s.Name, "flips_in_sentence_share", lab.AtMost, 0.001, "a decision is held for its sentence"))
 		for _, other := range []string{"prefix", "session", "random", "deadline", "queue"} {
@@ -50,7 +53,7 @@ func predictions(arms []Setting) (all []lab.Prediction) {
 	return all
 }
 
-func further(s *Setting) []lab.Prediction {
+func further(s *Setting, backS float64) []lab.Prediction {
 	switch s.Name {
 	case "scorer-slow", "scorer-slow-overload":
 		return []lab.Prediction{
@@ -71,9 +74,28 @@ func further(s *Setting) []lab.Prediction {
 		}
 	case "release-steps", "release-at-once":
 		return []lab.Prediction{
-			lab.Expect(s.Name, "seconds_to_full", lab.AtMost, 10, "everything is personalised within ten seconds of the load's end"),
+			lab.Expect(s.Name, "seconds_to_full", lab.AtMost, backS, "everything is personalised again soon after the load's end"),
 			lab.Expect(s.Name, "direction_changes", lab.AtMost, 1, "and the share goes down without coming up again"),
 		}
 	}
 	return nil
+}
+
+// backTarget is what was promised of recorded messages, in seconds.
+const backTarget = 10
+
+// backS is within how many seconds of the load's end everything is to be personalised: of
+// recorded messages what was promised, of the bundled text what its longest sentence takes,
+// for a sentence keeps its rung to its end.
+func (o *Options) backS(m *material) float64 {
+	if o.Text != "" {
+		return backTarget
+	}
+	longest := 0
+	for _, w := range m.writers {
+		for _, s := range w {
+			longest = max(longest, len(s))
+		}
+	}
+	return max(backTarget, math.Ceil(float64(longest)*(keyLeast+keyMore).Seconds()))
 }

@@ -62,12 +62,16 @@ func Run(o Options, raw string, meta report.Meta, progress func(done, total int,
 		return nil, err
 	}
 	m := newMaterial(corpus)
+	lived, err := o.openLive(m)
+	if err != nil {
+		return nil, err
+	}
 	arms := o.Arms()
 	d := &Document{
-		Text: m.source, Runs: []*Result{}, Arms: map[string]*Result{}, GapTable: m.rows(), SlotsForAll: o.slotsForAll(), settings: arms,
+		Live: lived, Text: m.source, Runs: []*Result{}, Arms: map[string]*Result{}, GapTable: m.rows(), SlotsForAll: o.slotsForAll(), settings: arms,
 		Results: lab.Results{Lab: "strip", Mode: o.mode(), Seed: o.Seed, Question: Question, NotTested: NotTested, Meta: meta, NotYet: map[string]string{}},
 	}
-	plan := lab.Plan{Predictions: predictions(arms)}
+	plan := lab.Plan{Predictions: predictions(arms, o.backS(m))}
 	for i := range arms {
 		plan.Arms = append(plan.Arms, lab.PlannedArm{Name: arms[i].Name, Settings: &arms[i]})
 	}

@@ -37,6 +37,9 @@ type Setting struct {
 	Further    bool   `json:"further"`    // an arm beside the table of policies
 	Live       bool   `json:"live"`       // played on this machine
 	Twin       string `json:"twin"`       // the live arm that this is in virtual time
+	// HeldMs is how long a keystroke really takes, where that is known: live, with sockets,
+	// timers and scheduler, more than the scorer's time. 0: as long as that.
+	HeldMs float64 `json:"held_ms"`
 }
 
 // The policies, in the order of the table.
@@ -78,6 +81,14 @@ func Defaults() Options {
 
 // capacity is how many keystrokes a second the scorer serves.
 func (s *Setting) capacity() float64 { return float64(s.Slots) / s.ServiceMs * 1000 }
+
+// held is how long a keystroke holds a slot, in ms.
+func (s *Setting) held() float64 {
+	if s.HeldMs > 0 {
+		return s.HeldMs
+	}
+	return s.ServiceMs
+}
 
 func ms(of float64) time.Duration { return time.Duration(of * float64(time.Millisecond)) }
 func sec(of float64) time.Duration {

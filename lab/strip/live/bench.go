@@ -32,7 +32,12 @@ type Bench struct{ bench *parts.Bench }
 
 // NewBench returns a bench whose parts are started by running what start makes: a
 // process that calls [Part] with that name, its standard input and its standard output.
-func NewBench(start func(part string) *exec.Cmd) *Bench { return &Bench{parts.NewBench(start)} }
+// watches, if not 0, is how often at most it waits for two idle seconds before a round.
+func NewBench(start func(part string) *exec.Cmd, watches int) *Bench {
+	b := parts.NewBench(start)
+	b.Watches = watches
+	return &Bench{b}
+}
 
 // Indices of the parts in a plan.
 const (

@@ -11,7 +11,7 @@
 // X-Writer, X-Sentence and X-Gap, the question in the URL. [Bench.Play] returns what became
 // of each; whoever makes figures of it does not know whether it was live.
 //
-//	bench := live.NewBench(func(part string) *exec.Cmd { return exec.Command(self, "part", part) })
+//	bench := live.NewBench(func(part string) *exec.Cmd { return exec.Command(self, "part", part) }, 0)
 //	outcomes, facts, err := bench.Play(ctx, round)
 //
 // Processes are fresh in each round and end with it: see lab/parts.

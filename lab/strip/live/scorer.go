@@ -103,7 +103,7 @@ func (p *scorerPart) work() bool {
 		p.held++
 		t.MostHeld = max(t.MostHeld, p.held)
 	})
-	takes, done := p.takes()
+	takes, done := p.takesFrom(p.now())
 	if err := slot.Sleep(takes); err != nil {
 		p.Fail(err)
 	}
@@ -119,10 +119,9 @@ func (p *scorerPart) work() bool {
 	return done
 }
 
-// takes is how long work that is begun now holds its slot, and whether it gets done: an
-// outage ends it.
-func (p *scorerPart) takes() (time.Duration, bool) {
-	begun := p.now()
+// takesFrom is how long work that is begun then holds its slot, and whether it gets done:
+// an outage ends it.
+func (p *scorerPart) takesFrom(begun time.Duration) (time.Duration, bool) {
 	end := p.conditions.Finish(begun, p.service)
 	for at := begun; ; {
 		now := p.conditions.At(at)
