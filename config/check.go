@@ -59,6 +59,7 @@ func (k *checker) all() {
 	k.limits()
 	k.cors()
 	k.record()
+	k.scale()
 	k.quotas()
 	k.ledger()
 	full := k.cfg.WithDefaults()

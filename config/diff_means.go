@@ -93,6 +93,7 @@ var meanings = []meaning{
 	{path: "limits.streams", restart: true},
 	{path: "log", restart: true},
 	{path: "record", restart: true},
+	{path: "scale.agent", restart: true},
 	{path: "limits.write_stall", restart: true},
 	{path: "quotas.*", says: "counts at once; what was used stays used", wider: "counts at once; what was used stays used"},
 	{path: "ledger", restart: true},

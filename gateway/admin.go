@@ -50,6 +50,8 @@ func (g *Gateway) adminServer() *http.Server {
 //	GET /ledger/call  every attempt of the call ?id=
 //	GET /ledger/audit every counter of the ledger, added up again
 //	POST /ledger/reconcile  what is unknown ends, by evidence: ?id=&known=1|notstarted=1&used=&evidence=TEXT
+//	GET /scale        how many slots what is offered would take, for autoscalers
+//	GET /apis/external.metrics.k8s.io/v1beta1  the same, as Kubernetes asks for it
 //	POST /feedback    what is said of an answer: {"id": ..., "score": 0..1} or "accepted"
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //	POST /override    limits of a class, for a time: ?class=NAME&slots=20&for=10m&why=TEXT
@@ -69,6 +71,8 @@ func (g *Gateway) Admin() http.Handler {
 	mux.HandleFunc("GET /debug/pools", g.pools)
 	mux.HandleFunc("GET /debug/upstreams", g.upstreams)
 	mux.HandleFunc("GET /explain", g.explain)
+	mux.HandleFunc("GET /scale", g.board.Report)
+	g.board.External(mux)
 	mux.HandleFunc("POST /feedback", g.feedback)
 	g.operations(mux)
 	g.ledgerPaths(mux)

@@ -14,6 +14,7 @@ import (
 	"github.com/spillway-dev/spillway/gateway/copies"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/gateway/rungs"
+	"github.com/spillway-dev/spillway/gateway/steer"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -297,6 +298,9 @@ func (x *exchange) mark(status int, h http.Header) {
 	h[httpgate.HeaderRung] = x.rung()
 	h[httpgate.HeaderReason] = x.said(status)
 	sign(h, x.in)
+	if x.gateway.loads.Load() {
+		h[steer.LoadHeader] = []string{x.gateway.board.Load()}
+	}
 	x.gateway.expose(h, x.in)
 }
 

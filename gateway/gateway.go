@@ -19,6 +19,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/gateway/jobs"
+	"github.com/spillway-dev/spillway/gateway/steer"
 	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/observe/decisions"
@@ -74,6 +75,8 @@ type Gateway struct {
 	seen      *observe.Metrics
 	decisions *decisions.Log
 	quality   *quality.Book
+	board     *steer.Board
+	loads     atomic.Bool // answers say how full it is
 	log       *journal
 	quiet     *log.Logger // what net/http says by itself, at debug
 	readiness *readiness
@@ -137,12 +140,14 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		serving:   make(chan struct{}),
 		successor: make(chan struct{}),
 	}
+	g.board = steer.New(g.demands)
 	g.guard = g.guarded()
 	g.seen.Copies = g.copyMetrics
 	g.seen.Calls = g.callMetrics
 	g.seen.Gaps = g.gapMetrics
 	g.seen.Quality = g.qualityMetrics
 	g.seen.Overrides = g.remaining
+	g.seen.Scales = g.scaleMetrics
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
 		return nil, err

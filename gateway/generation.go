@@ -243,6 +243,8 @@ func (g *Gateway) adopt(p *plan) error {
 	p.stopKeeping(before)
 	g.trusts(p.trust, before.believed())
 	g.limit(p.cfg)
+	g.board.Reconfigure(assemble.Scale(p.cfg.Scale))
+	g.loads.Store(p.cfg.Scale.ORCA.On())
 	g.remember(p.generation)
 	// From here on nothing new is offered to the classes that are gone but by
 	// requests that were on their way; those are offered again, see moved.

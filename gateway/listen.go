@@ -37,6 +37,7 @@ type entrances struct {
 	sockets *edge.Sockets
 	fronts  []entrance
 	admin   entrance
+	agent   entrance // HAProxy's agent-check; without a listener: nobody asked for one
 }
 
 // listen opens all listeners or none.
@@ -63,6 +64,11 @@ func (g *Gateway) listen() (_ *entrances, err error) {
 	}
 	if e.admin, err = g.adminEntrance(e.sockets, cfg.Admin); err != nil {
 		return nil, fmt.Errorf("admin: %w", err)
+	}
+	if a := cfg.Scale.Agent; !a.IsZero() {
+		if e.agent, err = open(e.sockets, nil, a.Value(), frontMode, config.TLS{}, nil); err != nil {
+			return nil, fmt.Errorf("scale.agent: %w", err)
+		}
 	}
 	if names := e.sockets.Unused(); len(names) > 0 {
 		g.log.Warn("sockets were passed that no listener of the configuration names, and were closed", "sockets", fmt.Sprint(names))
@@ -167,19 +173,28 @@ func addressText(a net.Addr) string {
 	return a.String()
 }
 
+// all are the listeners that are open.
+func (e *entrances) all() []net.Listener {
+	var open []net.Listener
+	for _, f := range append([]entrance{e.admin, e.agent}, e.fronts...) {
+		if f.Listener != nil {
+			open = append(open, f.Listener)
+		}
+	}
+	return open
+}
+
 // leave closes the listeners, whose sockets go on in another process.
 func (e *entrances) leave() {
-	for _, f := range append([]entrance{e.admin}, e.fronts...) {
-		edge.Leave(f.Listener)
+	for _, l := range e.all() {
+		edge.Leave(l)
 	}
 }
 
 // close closes what is open.
 func (e *entrances) close() {
-	for _, f := range append([]entrance{e.admin}, e.fronts...) {
-		if f.Listener != nil {
-			f.Close()
-		}
+	for _, l := range e.all() {
+		l.Close()
 	}
 	e.sockets.Close()
 }

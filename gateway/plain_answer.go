@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/spillway-dev/spillway/gate/httpgate"
+	"github.com/spillway-dev/spillway/gateway/steer"
 	"github.com/spillway-dev/spillway/gateway/wire"
 )
 
@@ -95,12 +96,12 @@ func (x *exchange) head(a wire.Answer) {
 			connection = append(connection, f.Value)
 		}
 	}
-	kept, signed := a.Fields[:0], false
+	kept, signed, loads := a.Fields[:0], false, x.gateway.loads.Load()
 	sized := a.Length < 0 || a.Status == http.StatusNoContent // the length is not to be said, or has been
 	for _, f := range a.Fields {
 		length := f.Is("Content-Length")
 		if wire.HopByHop(f.Name) || f.Is(httpgate.HeaderRung) || f.Is(httpgate.HeaderReason) ||
-			sized && length || connection != nil && wire.Named(connection, f.Name) {
+			loads && f.Is(steer.LoadHeader) || sized && length || connection != nil && wire.Named(connection, f.Name) {
 			continue
 		}
 		sized = sized || length
@@ -118,6 +119,9 @@ func (x *exchange) head(a wire.Answer) {
 		wire.Field{Name: httpgate.HeaderReason, Value: x.said(a.Status)[0]})
 	if !signed {
 		kept = append(kept, wire.Field{Name: httpgate.HeaderRequestID, Value: headerValue(x.in, httpgate.HeaderRequestID)})
+	}
+	if loads {
+		kept = append(kept, wire.Field{Name: steer.LoadHeader, Value: x.gateway.board.Load()})
 	}
 	if x.in.Header["Origin"] != nil {
 		x.gateway.expose(x.w.Header(), x.in)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/gateway/edge"
+	"github.com/spillway-dev/spillway/gateway/steer"
 )
 
 // What of a caller's connection is not the configuration's to say.
@@ -39,7 +40,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	g.beginRecording()
 	g.inherit(in.sockets)
 	server, administration := g.server(), g.adminServer()
-	failed := make(chan error, len(in.fronts)+1)
+	failed := make(chan error, len(in.fronts)+2)
 	var running sync.WaitGroup
 	for _, f := range in.fronts {
 		running.Go(func() { failed <- g.serve(server, f) })
@@ -47,6 +48,11 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	running.Go(func() { failed <- closedIsNil(administration.Serve(in.admin.secure())) })
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
+	running.Go(func() { g.board.Run(watching) })
+	if in.agent.Listener != nil {
+		agent := &steer.Agent{Board: g.board, Draining: func() bool { return g.seen.Draining.Load() || !g.ready() }}
+		running.Go(func() { failed <- closedIsNil(agent.Serve(in.agent)) })
+	}
 	for _, c := range in.certificates() {
 		running.Go(func() { c.Watch(watching, certsEvery, g.tellOf(c)) })
 	}

@@ -48,6 +48,8 @@ type Metrics struct {
 	Overrides func() []Overridden
 	// Jobs returns what is known of jobs, by class; nil: there are none.
 	Jobs func() []Jobs
+	// Scales returns what autoscalers are told of each resource; nil: nothing.
+	Scales func() []Scale
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
 	// Recorded says how many requests are in the recording, and how many are
@@ -175,6 +177,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Quality != nil {
 		s.quality(m.Quality())
+	}
+	if m.Scales != nil {
+		s.scales(m.Scales())
 	}
 	if m.Overrides != nil {
 		s.overrides(m.Overrides())

@@ -67,6 +67,7 @@ var (
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
 		&overrideLeft,
+		&scaleDemand, &scaleDesired, &scaleRatio, &scaleMeasured,
 		&expressionErrors, &gapOutside, &gapSamples, &gapBuckets, &gapLearned,
 		&feedbackAnswers, &feedbackJudged, &feedbackScore,
 		&enforced, &shadowOffered, &shadowAnswered, &shadowWaiting, &shadowRunning, &shadowUsed,
