@@ -62,7 +62,7 @@ func scoped(key, by string, c *class, tenant string) string {
 
 // fingerprint tells requests apart that are brought under one key.
 func fingerprint(r *http.Request, body []byte) string {
-	return digest(r.Method, r.Host, r.URL.RequestURI(), r.Header.Get("Content-Type"), string(body))
+	return digest(r.Method, r.URL.RequestURI(), r.Header.Get("Content-Type"), string(body))
 }
 
 // digest is of several texts, none of which runs into the next.

@@ -117,10 +117,7 @@ func (j *Jobs) settle(id string, attempt int64, w *Writer, brokeOff bool) (ledge
 		}
 		e.Answer = &m
 	}
-	// What has happened is written down also when the gateway is about to end.
-	ctx, cancel := context.WithTimeout(context.Background(), settleMost)
-	defer cancel()
-	done, err := j.Ledger.EndJob(ctx, id, attempt, e)
+	done, err := j.end(id, attempt, e)
 	if err != nil {
 		return done, err
 	}
@@ -131,8 +128,30 @@ func (j *Jobs) settle(id string, attempt int64, w *Writer, brokeOff bool) (ledge
 	return done, nil
 }
 
-// settleMost is how long the ledger may take to be told.
-const settleMost = 30 * time.Second
+// end writes an end down. A ledger that does not answer is asked again, for as long as
+// jobs are done at all: else an answer that was given would be unknown. What has happened
+// is written down also when the gateway is about to end.
+func (j *Jobs) end(id string, attempt int64, e ledger.Ending) (ledger.Job, error) {
+	for pause := settleFirst; ; pause = min(2*pause, settleMost) {
+		ctx, cancel := context.WithTimeout(context.Background(), settleMost)
+		done, err := j.Ledger.EndJob(ctx, id, attempt, e)
+		cancel()
+		if !errors.Is(err, ledger.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) || j.running.Err() != nil {
+			return done, err
+		}
+		j.log.Warn("what a job has come to could not be written down", "job", id, "again_in", pause, "error", err)
+		select {
+		case <-j.running.Done():
+		case <-time.After(pause):
+		}
+	}
+}
+
+// How long the ledger is given, and left alone between two asks.
+const (
+	settleFirst = 50 * time.Millisecond
+	settleMost  = 10 * time.Second
+)
 
 // Bounds of how long a worker pauses after its class had no room.
 const (

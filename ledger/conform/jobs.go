@@ -116,6 +116,18 @@ func jobAnswered(t *testing.T, fresh func(testing.TB) Place) {
 	if m, there, err := l.MessageOf(ctx, "a", ledger.Answer); !there || err != nil || !bytes.Equal(m.Body, big) {
 		t.Errorf("%d bytes, %v, %v", len(m.Body), there, err)
 	}
+	empty := newJob("empty", "acme")
+	empty.Request = ledger.Message{}
+	accepted(t, l, empty)
+	if _, err := l.StartJob(ctx, "empty", 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.EndJob(ctx, "empty", 1, ledger.Ending{Status: 204, Answer: &ledger.Message{}}); err != nil {
+		t.Fatal(err)
+	}
+	if m, there, err := l.MessageOf(ctx, "empty", ledger.Answer); !there || err != nil || len(m.Body)+len(m.Head) != 0 {
+		t.Errorf("an answer of nothing: %+v, %v, %v", m, there, err)
+	}
 	if _, there, err := l.MessageOf(ctx, "a", ledger.Request); there || err != nil {
 		t.Errorf("its request is there %v, %v", there, err)
 	}

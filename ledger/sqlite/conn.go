@@ -46,7 +46,9 @@ func bind(s *sqlite3.Stmt, args []any) error {
 		case []byte:
 			err = s.BindRawText(i+1, a)
 		case blob:
-			err = s.BindBlob(i+1, a)
+			if err = s.BindBlob(i+1, a); len(a) == 0 { // of none it would make NULL
+				err = s.BindZeroBlob(i+1, 0)
+			}
 		}
 		if err != nil {
 			return err
