@@ -15,6 +15,7 @@ type Config struct {
 	Log       Log        `yaml:"log" doc:"What is logged, to stderr."`
 	Reload    Reload     `yaml:"reload" doc:"When a change of the file is taken over."`
 	Ready     Ready      `yaml:"ready" doc:"When /readyz says no besides while it drains."`
+	Pressure  Pressure   `yaml:"pressure" doc:"From where on every upstream's limit gives way because the gateway itself is short of memory, of a processor or of a place with Go's scheduler. What is not known says nothing."`
 	Scale     Scale      `yaml:"scale" doc:"What autoscalers and load balancers are told of how much is offered."`
 	Record    Record     `yaml:"record" doc:"A trace of the traffic, for sim, load and demo to replay."`
 	Explain   Explain    `yaml:"explain" doc:"Why requests were refused, turned out or answered late, remembered for spillway explain: off, or keys."`

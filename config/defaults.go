@@ -63,6 +63,7 @@ func (c *Config) WithDefaults() *Config {
 	out.Clients.fill()
 	out.Reload.fill()
 	out.Ready.fill()
+	out.Pressure.fill()
 	out.Scale.fill()
 	out.Explain.fill()
 	out.Ledger.fill()
