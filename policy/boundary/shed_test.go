@@ -170,6 +170,48 @@ func TestGoodWorkUnderTwiceTheLoadWithALaw(t *testing.T) {
 	}
 }
 
+// Cases C2 with a law: ten clients that send again as soon as they are answered by the
+// service, a tenth of a second after a cheaper answer; two slots, five seconds of work,
+// newest first. Every request is answered before its deadline, nearly all slots are used,
+// and over five minutes the clients are served alike.
+func TestALawStarvesNoClosedLoop(t *testing.T) {
+	for _, order := range []pool.Order{pool.LIFO, pool.Adaptive} {
+		l := newLoop(Config{Seed: 3, Classes: []Class{{Name: "app", Deadline: 30 * time.Second, Shed: &shed.Rule{}, Pool: pool.Config{
+			Slots: 2, Latency: 10 * time.Second, Bound: 20, Order: order, MaxAge: 20 * time.Second,
+		}}}})
+		var served [10]float64
+		shedded, all := 0, 0.0
+		for i := range served {
+			c := &call{service: 5 * time.Second}
+			c.answer = func(c *call, why reason.Reason, _ time.Duration) {
+				if waited := l.now.Sub(c.offered); waited > 30*time.Second {
+					t.Errorf("%v: answered %v after %v", order, why, waited)
+				}
+				again := 100 * ms
+				switch why {
+				case reason.Served:
+					served[i]++
+					all++
+					again = 0
+				case reason.ShedForLoad:
+					shedded++
+				}
+				l.at(l.now.Add(again), func() { l.offer(c) })
+			}
+			l.at(unit.Instant(i)*unit.Instant(ms), func() { l.offer(c) })
+		}
+		l.run(5 * minute)
+		for i, c := range l.calls {
+			if waited := l.now.Sub(c.offered); waited > 30*time.Second {
+				t.Errorf("%v: %v still waits after %v", order, i, waited)
+			}
+		}
+		if j := jain(served[:]); j < 0.8 || all < 0.95*2*300/5 || shedded == 0 {
+			t.Errorf("%v: served %v, Jain %.2f, %d shed", order, served, j, shedded)
+		}
+	}
+}
+
 // Cases K3 of the core: of two classes at twice their load, each with its own law, the
 // one that is told a gap of nothing loses nothing of what the other is told.
 func TestEachClassShedsByItsOwnLaw(t *testing.T) {
