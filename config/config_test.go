@@ -42,7 +42,7 @@ func TestDefaultsAreWhatTheReferenceSays(t *testing.T) {
 	calls := Call{Hedge: Hedge{After: HedgeAfter{Percentile: 95}}, Breaker: Breaker{Failures: 50}, Throttle: Throttle{K: 2}}
 	learned := Gap{Learned: Learned{Compare: Compare{Word: CompareOverlap, Overlap: "items"}}}
 	trust := Trust{JWT: TrustJWT{JWKS: Literal("jwks.json")}, Keys: TrustKeys{File: Literal("keys.json")}, Proxies: TrustProxies{From: Words{"10.0.0.0/8"}}}
-	c := (&Config{Ledger: Ledger{URL: Literal("sqlite:x")}, TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls, Gap: learned, Shed: Shed{Redeal: Duration(600e9)}}}}).WithDefaults()
+	c := (&Config{Ledger: Ledger{URL: Literal("sqlite:x"), Reconcile: Reconcile{Record: Literal("http://h")}}, TLS: ca, Trust: trust, Admin: Admin{TLS: ca}, Classes: []Class{{Tenant: Tenant{Key: client}, Session: Session{Key: client}, Call: calls, Gap: learned, Shed: Shed{Redeal: Duration(600e9)}}}}).WithDefaults()
 	checked := 0
 	var walk func(v reflect.Value, path string)
 	walk = func(v reflect.Value, path string) {
@@ -147,28 +147,28 @@ func TestForUpstream(t *testing.T) {
 // A Config made in Go is held to the rules of a file.
 func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*Class){
-		"order is":                               func(k *Class) { k.Order = "best" },
-		"negative":                               func(k *Class) { k.Deadline = -1 },
-		"too long":                               func(k *Class) { k.Call.Timeout = 1 << 62 },
-		"is not a key":                           func(k *Class) { k.Tenant.Key.Kind = "body" },
-		"key is missing":                         func(k *Class) { k.Tenant.Queue = 3 },
-		"borrow is -1":                           func(k *Class) { k.Borrow = -1 },
-		"contradicts":                            func(k *Class) { k.WhenFull = WhenFull{Policy: FullReject, Block: Duration(time.Second)} },
-		"weights.a is 0":                         func(k *Class) { k.Tenant = Tenant{Key: Key{Kind: FromClient}, Weights: map[string]int{"a": 0}} },
-		"not an upstream":                        func(k *Class) { k.Upstream = "other" },
-		"is not a name":                          func(k *Class) { k.Name = "a.b" },
-		"neither on nor off":                     func(k *Class) { k.Feasible = "yes" },
-		"slots.min is 10, above max 9":           func(k *Class) { k.Slots = Slots{Min: 10, Max: 9} },
-		"slots.start is 10, above max 9":         func(k *Class) { k.Slots = Slots{Start: 10, Max: 9} },
-		"slots.start is 1, below min 4":          func(k *Class) { k.Slots = Slots{Start: 1, Min: 4} },
-		"retry_budget is off and a share":        func(k *Class) { k.Call.RetryBudget = AttemptBudget{Off: true, Percent: 5} },
-		"backoff is off and says how long":       func(k *Class) { k.Call.Backoff = Backoff{Off: true, Base: 5} },
-		"jitter is \"half\"":                     func(k *Class) { k.Call.Backoff.Jitter = "half" },
-		"give 1us to 1h":                         func(k *Class) { k.Call.Hedge.After.Fixed = 1 },
-		"is no percentile":                       func(k *Class) { k.Call.Hedge.After.Percentile = 100 },
-		"breaker has no rule":                    func(k *Class) { k.Call.Breaker.Probes = 1 },
-		"match.expr gives int":                   func(k *Class) { k.Match.Expr = "1" },
-		"gap means nothing without a ladder":     func(k *Class) { k.Gap.Value = 0.5 },
+		"order is":                           func(k *Class) { k.Order = "best" },
+		"negative":                           func(k *Class) { k.Deadline = -1 },
+		"too long":                           func(k *Class) { k.Call.Timeout = 1 << 62 },
+		"is not a key":                       func(k *Class) { k.Tenant.Key.Kind = "body" },
+		"key is missing":                     func(k *Class) { k.Tenant.Queue = 3 },
+		"borrow is -1":                       func(k *Class) { k.Borrow = -1 },
+		"contradicts":                        func(k *Class) { k.WhenFull = WhenFull{Policy: FullReject, Block: Duration(time.Second)} },
+		"weights.a is 0":                     func(k *Class) { k.Tenant = Tenant{Key: Key{Kind: FromClient}, Weights: map[string]int{"a": 0}} },
+		"not an upstream":                    func(k *Class) { k.Upstream = "other" },
+		"is not a name":                      func(k *Class) { k.Name = "a.b" },
+		"neither on nor off":                 func(k *Class) { k.Feasible = "yes" },
+		"slots.min is 10, above max 9":       func(k *Class) { k.Slots = Slots{Min: 10, Max: 9} },
+		"slots.start is 10, above max 9":     func(k *Class) { k.Slots = Slots{Start: 10, Max: 9} },
+		"slots.start is 1, below min 4":      func(k *Class) { k.Slots = Slots{Start: 1, Min: 4} },
+		"retry_budget is off and a share":    func(k *Class) { k.Call.RetryBudget = AttemptBudget{Off: true, Percent: 5} },
+		"backoff is off and says how long":   func(k *Class) { k.Call.Backoff = Backoff{Off: true, Base: 5} },
+		"jitter is \"half\"":                 func(k *Class) { k.Call.Backoff.Jitter = "half" },
+		"give 1us to 1h":                     func(k *Class) { k.Call.Hedge.After.Fixed = 1 },
+		"is no percentile":                   func(k *Class) { k.Call.Hedge.After.Percentile = 100 },
+		"breaker has no rule":                func(k *Class) { k.Call.Breaker.Probes = 1 },
+		"match.expr gives int":               func(k *Class) { k.Match.Expr = "1" },
+		"gap means nothing without a ladder": func(k *Class) { k.Gap.Value = 0.5 },
 		"compare word \"exact\" contradicts": func(k *Class) {
 			k.Gap.Learned.Compare = Compare{Word: CompareExact, Field: "a"}
 		},

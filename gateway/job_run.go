@@ -10,23 +10,19 @@ import (
 	"github.com/spillway-dev/spillway/config"
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/jobs"
-	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/observe"
-	"github.com/spillway-dev/spillway/policy/job"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
 
 // errKeepsNothing is why a reload that would keep something for the first time is refused.
 var errKeepsNothing = errors.New("jobs, keys and when_full: persist need a ledger, which is opened at the start: restart")
 
-// startKeeping opens the ledger and makes ready what is kept in it, where anything is.
-func (g *Gateway) startKeeping(cfg *config.Config) (err error) {
-	if !cfg.Kept() {
+// startKeeping opens the ledger that is configured, and makes ready what is kept in it.
+func (g *Gateway) startKeeping(cfg *config.Config) error {
+	if cfg.Ledger.URL.IsZero() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	if g.ledger, err = openLedger(ctx, cfg.Ledger); err != nil {
+	if err := g.openLedger(cfg); err != nil || !cfg.Kept() {
 		return err
 	}
 	g.jobs = jobs.New(g.ledger, jobSettings(cfg), g.offerJob, g.log.Logger)
@@ -34,42 +30,19 @@ func (g *Gateway) startKeeping(cfg *config.Config) (err error) {
 	return nil
 }
 
-// beginJobs begins to work off what waits. What processes that are gone have left running
-// is looked at first.
-func (g *Gateway) beginJobs() error {
-	if g.jobs == nil {
+// beginKeeping looks at what processes that are gone have left, and begins to work off
+// the jobs that wait.
+func (g *Gateway) beginKeeping() error {
+	if g.ledger == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	l := g.config().Ledger
-	rules := func(string) job.Rules { return g.jobs.Rules }
-	orphans := func(gone func(string) bool) {
-		n, err := g.ledger.OrphanJobs(context.Background(), gone, rules, "its process is gone")
-		if n > 0 || err != nil {
-			g.log.Warn("jobs whose process is gone were looked at", "jobs", n, "error", err)
-		}
-	}
-	if _, alone := l.SQLite(); alone {
-		orphans(func(string) bool { return true })
-	}
-	err := g.ledger.Join(ctx, ledger.Fleet{
-		Heartbeat: l.Heartbeat.D(), DeadAfter: l.DeadAfter.D(),
-		Dead: func(owners []string, released, unknown int, gone func(string) bool) {
-			g.log.Warn("processes on the ledger are gone", "owners", owners, "released", released, "unknown", unknown)
-			orphans(gone)
-		},
-		Renamed: func(was, is string) {
-			g.log.Warn("this process was taken for dead; what it had started is unknown", "was", was, "is", is)
-		},
-		Terms:  func(ledger.Terms) {},
-		Failed: func(err error) { g.log.Warn("the ledger does not answer", "error", err) },
-	})
-	if err != nil {
+	if err := g.joinLedger(); err != nil {
 		return err
 	}
-	g.jobs.Start()
-	g.jobs.Classes(g.current.Load().jobClasses())
+	if g.jobs != nil {
+		g.jobs.Start()
+		g.jobs.Classes(g.current.Load().jobClasses())
+	}
 	return nil
 }
 

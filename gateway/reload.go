@@ -113,6 +113,10 @@ func (g *Gateway) replace(cfg *config.Config, by string, apply bool) (*Reloaded,
 			r.Result, r.Generation = observe.ReloadApplied, planned.number
 		}
 	} else {
+		if err := g.bringQuotas(cfg); err != nil {
+			planned.discard()
+			return g.refused(by, apply, err)
+		}
 		if err := g.adopt(planned); err != nil { // which newGeneration has ruled out
 			return g.refused(by, apply, err)
 		}

@@ -34,7 +34,7 @@ func (g *Gateway) Serve(ctx context.Context) error {
 		return err
 	}
 	defer in.close()
-	if err := g.beginJobs(); err != nil {
+	if err := g.beginKeeping(); err != nil {
 		return err
 	}
 	g.beginRecording()
@@ -48,6 +48,10 @@ func (g *Gateway) Serve(ctx context.Context) error {
 	running.Go(func() { failed <- closedIsNil(administration.Serve(in.admin.secure())) })
 	watching, stopWatching := context.WithCancel(ctx)
 	defer stopWatching()
+	if g.ledger != nil {
+		running.Go(func() { g.sweepLedger(watching) })
+		running.Go(func() { g.resolveUnknown(watching) })
+	}
 	running.Go(func() { g.board.Run(watching) })
 	if in.agent.Listener != nil {
 		agent := &steer.Agent{Board: g.board, Draining: func() bool { return g.seen.Draining.Load() || !g.ready() }}
