@@ -36,7 +36,9 @@ func (m *Machine) give(c *class) {
 func (m *Machine) start(now unit.Instant, it *pool.Item) {
 	it.State, it.Started = pool.Running, now
 	m.count(it, pool.Running, +1)
-	m.due.Set(&it.Due, it.Deadline)
+	if it.Due.At() != it.Deadline { // who has waited mostly is due when it was
+		m.due.Set(&it.Due, it.Deadline)
+	}
 	m.classes[it.Class].Settle(it.Tenant)
 }
 

@@ -46,8 +46,8 @@
 //
 // # Cost
 //
-// An offer or an end takes constant time plus O(log n) on the agenda of
-// deadlines, n being what waits and runs, and allocates nothing once the
-// machine has reached its size. Its memory is bounded by configuration. It is
+// An offer or an end takes constant time, plus O(log n) on the agenda of
+// deadlines where these do not come in order, n being what waits and runs, and
+// allocates nothing once the machine has reached its size. Its memory is bounded by configuration. It is
 // not safe for concurrent use.
 package boundary
