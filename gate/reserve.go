@@ -155,7 +155,7 @@ func (p Permit) Start(ctx context.Context) error {
 // is taken to have used what was asked for if it was served or failed, to be lost if
 // not, and not to have been sent if it was not started.
 func (p Permit) Settle(used quota.Amounts) {
-	p.res.tell(used, func(ctx context.Context, r *reservation) error {
+	p.res.tell(used, false, func(ctx context.Context, r *reservation) error {
 		return r.gate.reserver.Settle(ctx, r.Reservation, used)
 	})
 }
@@ -165,12 +165,12 @@ func (p Permit) Lose(why string) {
 	if p.res == nil {
 		return
 	}
-	p.res.tell(p.res.Ask.Amounts, func(ctx context.Context, r *reservation) error { return r.gate.reserver.Lose(ctx, r.Reservation, why) })
+	p.res.tell(p.res.Ask.Amounts, false, func(ctx context.Context, r *reservation) error { return r.gate.reserver.Lose(ctx, r.Reservation, why) })
 }
 
 // Unsent says that the call was never sent, and how that is known.
 func (p Permit) Unsent(why string) {
-	p.res.tell(quota.Amounts{}, func(ctx context.Context, r *reservation) error {
+	p.res.tell(quota.Amounts{}, true, func(ctx context.Context, r *reservation) error {
 		return r.gate.reserver.Release(ctx, r.Reservation, why)
 	})
 }
@@ -193,7 +193,7 @@ func (p Permit) ended(why reason.Reason) {
 }
 
 // tell has the store told, and then the machine.
-func (r *reservation) tell(used quota.Amounts, f func(context.Context, *reservation) error) {
+func (r *reservation) tell(used quota.Amounts, unsent bool, f func(context.Context, *reservation) error) {
 	if r == nil || !r.first() {
 		return
 	}
@@ -204,7 +204,7 @@ func (r *reservation) tell(used quota.Amounts, f func(context.Context, *reservat
 		if f(context.Background(), r) != nil {
 			return // the store does not know; nothing is to be had that it would not give
 		}
-		g.settled(&boundary.Settlement{Class: r.class, Tenant: r.Tenant, Taken: r.Ask.Amounts, Used: used, At: r.at})
+		g.settled(&boundary.Settlement{Class: r.class, Tenant: r.Tenant, Taken: r.Ask.Amounts, Used: used, At: r.at, Unsent: unsent})
 	}()
 }
 

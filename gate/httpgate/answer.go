@@ -50,7 +50,7 @@ func AnswerStatus(w http.ResponseWriter, r *http.Request, refused gate.Refusal, 
 	h[HeaderRung] = rungRefusal
 	h[HeaderReason] = names[refused.Reason]
 	h[HeaderRequestID] = []string{RequestID(r)}
-	if t.Never {
+	if t.Never || after > obeyed {
 		h["X-Should-Retry"] = noRetry
 	}
 	if isGRPC(r) {
@@ -91,6 +91,10 @@ var (
 		return all
 	}()
 )
+
+// obeyed is the longest wait that all official model clients obey; told a longer one
+// most come back within seconds, unless they are told not to.
+const obeyed = time.Minute
 
 // retries reports whether an answer with that status says when to come back.
 func retries(status int) bool {

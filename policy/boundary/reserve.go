@@ -217,6 +217,8 @@ type Settlement struct {
 	// be room.
 	Taken, Used quota.Amounts
 	At          unit.Instant
+	// Unsent: it was never sent, and has used nothing.
+	Unsent bool
 }
 
 // Settled reports that a reservation has come to its end, or that nobody knows of its
@@ -237,8 +239,14 @@ func (m *Machine) settle(now unit.Instant, c *class, s *Settlement) {
 	}
 	t := c.Find(s.Tenant[:min(len(s.Tenant), pool.NameMax)])
 	if t != nil && s.Taken != (quota.Amounts{}) {
-		r := quota.Reservation{State: quota.Started, Taken: s.Taken, At: m.time(s.At)}
-		_ = r.Settle(0, m.time(now), m.budgetsOf(now, c, t), s.Used) // of one that is started it is no error
+		r := quota.Reservation{Taken: s.Taken, At: m.time(s.At)}
+		list := m.budgetsOf(now, c, t)
+		if s.Unsent {
+			_ = r.Release(0, m.time(now), list) // of one that is reserved it is no error
+		} else {
+			_ = r.Start(0)
+			_ = r.Settle(0, m.time(now), list, s.Used) // nor of one that is started
+		}
 		c.quota.keep(t)
 	}
 	if t != nil && t.Dry() {
