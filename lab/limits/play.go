@@ -62,6 +62,13 @@ func (s *Setting) scenario(seed uint64) (*sim.Scenario, error) {
 		Name: "resource", Classes: []boundary.Class{class}, Seed: seed, Strict: true,
 		Limit: limit.Config{Law: s.law, Ceiling: ceiling, Seed: seed},
 	}
+	var tap func(boundary.Event)
+	if s.peer != nil {
+		machine.Limit.Maker = &limit.Maker{New: func(c limit.Config) (l limit.Limiter) {
+			l, tap = s.peer.New(c)
+			return l
+		}}
+	}
 	calls := []sim.Call{{Timeout: time.Duration(s.TimeoutMS) * time.Millisecond}}
 	routes := []route{{"calls", service, serviceMS, 1}}
 	if s.Mixed {
@@ -80,8 +87,12 @@ func (s *Setting) scenario(seed uint64) (*sim.Scenario, error) {
 	}
 	return &sim.Scenario{
 		Seed: seed, For: time.Duration(s.ForS) * time.Second, Names: names,
-		Resources: []sim.Resource{{Boundary: machine, Upstream: upstream, Calls: calls}},
-		Streams:   streams,
+		Resources: []sim.Resource{{Boundary: machine, Upstream: upstream, Calls: calls, Tap: func(e boundary.Event) {
+			if tap != nil {
+				tap(e)
+			}
+		}}},
+		Streams: streams,
 	}, nil
 }
 

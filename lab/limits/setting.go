@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/limit"
 )
 
@@ -23,7 +24,15 @@ type Setting struct {
 	// times as long.
 	Mixed bool `json:"mixed"`
 
-	law limit.Law
+	law  limit.Law
+	peer *Peer
+}
+
+// A Peer is a law of somebody else's, played beside ours: limit.Foreign.
+type Peer struct {
+	Name string
+	// New returns its limiter, and what is shown every event of the resource, or nil.
+	New func(limit.Config) (limit.Limiter, func(boundary.Event))
 }
 
 // Phase is what holds from an instant on.
@@ -57,6 +66,8 @@ type Options struct {
 	Laws      []string
 	Scenarios []string
 	Quick     bool // half-hours become minutes
+	// Peers are played after the laws.
+	Peers []Peer
 }
 
 // laws that are compared, ours first.
@@ -127,12 +138,13 @@ func (o Options) Arms() ([]Setting, error) {
 	var arms []Setting
 	known := map[string]bool{}
 	for _, s := range scenarios(o.Quick) {
-		for _, l := range laws {
-			known[s.Scenario], known[l.String()] = true, true
-			if len(o.Scenarios) > 0 && !slices.Contains(o.Scenarios, s.Scenario) || len(o.Laws) > 0 && !slices.Contains(o.Laws, l.String()) {
+		known[s.Scenario] = true
+		for _, l := range o.contestants() {
+			known[l.Law] = true
+			if len(o.Scenarios) > 0 && !slices.Contains(o.Scenarios, s.Scenario) || len(o.Laws) > 0 && !slices.Contains(o.Laws, l.Law) {
 				continue
 			}
-			s.law, s.Law = l, l.String()
+			s.law, s.Law, s.peer = l.law, l.Law, l.peer
 			s.Name = s.Scenario + "-" + s.Law
 			arms = append(arms, s)
 		}
@@ -143,4 +155,16 @@ func (o Options) Arms() ([]Setting, error) {
 		}
 	}
 	return arms, nil
+}
+
+// contestants are the laws that are compared, each as a setting of nothing else.
+func (o Options) contestants() []Setting {
+	var all []Setting
+	for _, l := range laws {
+		all = append(all, Setting{Law: l.String(), law: l})
+	}
+	for i := range o.Peers {
+		all = append(all, Setting{Law: o.Peers[i].Name, law: limit.Foreign, peer: &o.Peers[i]})
+	}
+	return all
 }

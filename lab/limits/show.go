@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spillway-dev/spillway/lab"
@@ -78,9 +79,9 @@ func (d *Document) beaten() []string {
 // laws are those that were played, in order.
 func (d *Document) laws() []string {
 	var names []string
-	for _, l := range laws {
-		if d.Summary[l.String()] != nil {
-			names = append(names, l.String())
+	for i := range d.settings {
+		if l := d.settings[i].Law; !slices.Contains(names, l) {
+			names = append(names, l)
 		}
 	}
 	return names

@@ -28,9 +28,11 @@ const (
 	// from its documentation: it measures the least latency at a small limit
 	// every minute and follows the ratio to it.
 	MinRTT
+	// Foreign is whatever Config.Maker makes.
+	Foreign
 )
 
-var lawNames = [...]string{"fixed", "knee", "aimd", "vegas", "gradient2", "min-rtt"}
+var lawNames = [...]string{"fixed", "knee", "aimd", "vegas", "gradient2", "min-rtt", "foreign"}
 
 // String returns the law as the configuration writes it.
 func (l Law) String() string {
@@ -54,6 +56,16 @@ type Config struct {
 	// Seed determines by how much the instants are moved at which it looks lower
 	// or higher, so that several guards of one resource do not look at once.
 	Seed uint64
+	// Maker makes the limiter of the law Foreign; no other has one.
+	Maker *Maker
+}
+
+// A Maker makes limiters of a law that is not ours, so that it can stand where ours
+// do. Two configurations with one Maker are of one law.
+type Maker struct {
+	// New returns a limiter for a configuration with defaults filled in. Its limit
+	// must stay inside Floor and Ceiling.
+	New func(Config) Limiter
 }
 
 // Defaults of a limit that adapts.
@@ -83,8 +95,10 @@ func (c Config) WithDefaults() Config {
 // Validate returns what is wrong with the configuration, or nil.
 func (c *Config) Validate() error {
 	switch {
-	case c.Law > MinRTT:
+	case c.Law > Foreign:
 		return fmt.Errorf("%v is not known", c.Law)
+	case (c.Law == Foreign) != (c.Maker != nil && c.Maker.New != nil):
+		return fmt.Errorf("the law is %v: a maker makes the foreign one, and no other", c.Law)
 	case c.Floor > Max || c.Ceiling > Max || c.Start > Max:
 		return fmt.Errorf("a limit from %d to %d, starting at %d: at most %d makes sense", c.Floor, c.Ceiling, c.Start, Max)
 	case c.Ceiling > 0 && c.Ceiling < c.Floor:
@@ -108,6 +122,8 @@ func New(c Config) Limiter {
 		return newGradient2(c)
 	case MinRTT:
 		return newMinRTT(c)
+	case Foreign:
+		return c.Maker.New(c)
 	}
 	return newKnee(c)
 }

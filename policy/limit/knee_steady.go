@@ -76,10 +76,12 @@ func (k *knee) gathered() bool { return k.calls >= float64(0.9*k.aLook()) }
 // lessen lowers the baselines where calls are surely quicker: whether or not there is a
 // queue, without one they take no longer.
 func (k *knee) lessen() {
-	chance := math.Sqrt(float64(k.noise * (1/k.calls + 1/max(k.known(), 1))))
-	if k.gathered() && 1-k.smooth > max(above, float64(half*chance)) {
-		k.scale(k.smooth)
-		k.smooth = 1
+	known := k.known()
+	chance := math.Sqrt(float64(k.noise * (1/k.calls + 1/max(known, 1))))
+	if k.gathered() && 1-k.smooth > max(above, float64(surely*chance)) {
+		by := 1 - float64((1-k.smooth)*k.calls)/(k.calls+known)
+		k.scale(by)
+		k.smooth /= by
 	}
 }
 
