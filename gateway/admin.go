@@ -52,6 +52,9 @@ func (g *Gateway) adminServer() *http.Server {
 //	POST /ledger/reconcile  what is unknown ends, by evidence: ?id=&known=1|notstarted=1&used=&evidence=TEXT
 //	GET /scale        how many slots what is offered would take, for autoscalers
 //	GET /apis/external.metrics.k8s.io/v1beta1  the same, as Kubernetes asks for it
+//	GET /jobs         jobs, newest first: ?class=&tenant=&state=&after=&limit=&keys=1; GET /jobs/ID[/answer] one of them
+//	POST /jobs        a job is brought; DELETE /jobs/ID takes it back
+//	POST /jobs/ID/resolve  what is unknown ends, by evidence: ?notstarted=1&evidence=TEXT
 //	POST /feedback    what is said of an answer: {"id": ..., "score": 0..1} or "accepted"
 //	POST /reload      the configuration is read again; ?dry=1 only says what would change
 //	POST /override    limits of a class, for a time: ?class=NAME&slots=20&for=10m&why=TEXT
@@ -76,6 +79,7 @@ func (g *Gateway) Admin() http.Handler {
 	mux.HandleFunc("POST /feedback", g.feedback)
 	g.operations(mux)
 	g.ledgerPaths(mux)
+	g.jobPaths(mux)
 	if g.opts.Pprof {
 		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

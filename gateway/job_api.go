@@ -101,8 +101,8 @@ func (g *Gateway) foundJob(w http.ResponseWriter, r *http.Request, err error) bo
 		return true
 	case errors.Is(err, ledger.ErrNoJob):
 		g.problem(w, r, http.StatusNotFound, reason.BadRequest, "No such job", "There is no such job, or it ended so long ago that it was forgotten.")
-	case errors.Is(err, job.ErrOver), errors.Is(err, job.ErrUnknown):
-		g.problem(w, r, http.StatusConflict, reason.BadRequest, "Cannot be cancelled", err.Error())
+	case errors.Is(err, job.ErrOver), errors.Is(err, job.ErrUnknown), errors.Is(err, job.ErrEarly):
+		g.problem(w, r, http.StatusConflict, reason.BadRequest, "Not now", err.Error())
 	default:
 		g.log.Warn("the ledger does not answer", "error", err)
 		g.problem(w, r, http.StatusServiceUnavailable, reason.LedgerUnavailable, "Ledger unavailable", "Jobs cannot be read now.")

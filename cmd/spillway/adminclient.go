@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -49,6 +51,11 @@ func (a *adminClient) get(ctx context.Context, path string, doc any) (status int
 }
 
 func (a *adminClient) do(ctx context.Context, method, path string, doc any) (status int, err error) {
+	return a.send(ctx, method, path, nil, nil, doc)
+}
+
+// send is do with a body and further headers.
+func (a *adminClient) send(ctx context.Context, method, path string, sent []byte, header http.Header, doc any) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	client, base, err := a.client()
@@ -56,10 +63,11 @@ func (a *adminClient) do(ctx context.Context, method, path string, doc any) (sta
 		return 0, usage(err)
 	}
 	defer client.CloseIdleConnections()
-	req, err := http.NewRequestWithContext(ctx, method, base+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(sent))
 	if err != nil {
 		return 0, usage(err)
 	}
+	maps.Copy(req.Header, header)
 	token, err := a.token()
 	if err != nil {
 		return 0, usage(err)

@@ -43,7 +43,7 @@ you run: the same policy code, the same file.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usage(fmt.Errorf("%w\nsee: %s --help", err, c.CommandPath()))
 	})
-	root.AddCommand(newDemo(), newServe(), newInit(), newReload(), newOperate(), newOverride(), newExplain(), newCheck(), newPlan(), newSim(), newLab(), newLoad(), newKeys(), newLedger(), newVersion())
+	root.AddCommand(newDemo(), newServe(), newInit(), newReload(), newOperate(), newOverride(), newExplain(), newCheck(), newPlan(), newSim(), newLab(), newLoad(), newKeys(), newJobs(), newLedger(), newVersion())
 	return root
 }
 

@@ -191,6 +191,11 @@ func (j *Jobs) count(class string) *Counts {
 // Added notes that a job was accepted.
 func (j *Jobs) Added(a *ledger.Job) {
 	j.Count(a.Class).Accepted.Add(1)
+	j.Waits(a)
+}
+
+// Waits notes that a job waits for its turn.
+func (j *Jobs) Waits(a *ledger.Job) {
 	j.mu.Lock()
 	l := j.lines[a.Class]
 	j.mu.Unlock()
