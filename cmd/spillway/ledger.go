@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +68,11 @@ func (w *ledgerWay) open(ctx context.Context) (*ledger.Ledger, error) {
 		}
 		where = cfg.Ledger.URL.Value()
 	}
+	if file, ok := strings.CutPrefix(where, "sqlite:"); ok { // which would be made
+		if _, err := os.Stat(file); err != nil {
+			return nil, failed(fmt.Errorf("%s: %w; name the ledger of a gateway", file, errors.Unwrap(err)))
+		}
+	}
 	s, err := stores.Open(ctx, where)
 	switch {
 	case errors.Is(err, sqlite.ErrInUse):
@@ -81,14 +87,14 @@ func (w *ledgerWay) open(ctx context.Context) (*ledger.Ledger, error) {
 	return l, nil
 }
 
-// answer is what a ledger is asked for: a document that can be written as text.
-type answer interface {
+// ledgerAnswer is what a ledger is asked for: a document that can be written as text.
+type ledgerAnswer interface {
 	WriteText(io.Writer) error
 }
 
 // ask puts a question to the ledger: post and path to a gateway, or do to the store
 // itself. doc is a pointer to what the gateway's answer is read into.
-func (w *ledgerWay) ask(c *cobra.Command, method, path string, q url.Values, doc answer, do func(context.Context, *ledger.Ledger) (answer, error)) error {
+func (w *ledgerWay) ask(c *cobra.Command, method, path string, q url.Values, doc ledgerAnswer, do func(context.Context, *ledger.Ledger) (ledgerAnswer, error)) error {
 	if w.direct() {
 		l, err := w.open(c.Context())
 		if err != nil {
@@ -109,7 +115,7 @@ func (w *ledgerWay) ask(c *cobra.Command, method, path string, q url.Values, doc
 	return tellAnswer(c, doc)
 }
 
-func tellAnswer(c *cobra.Command, doc answer) error {
+func tellAnswer(c *cobra.Command, doc ledgerAnswer) error {
 	if asJSON(c) {
 		return failed(report.WriteJSON(c.OutOrStdout(), doc))
 	}

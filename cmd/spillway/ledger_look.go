@@ -37,7 +37,7 @@ end is not known, or those that the flags say.`,
 			if c.Flags().Changed("limit") {
 				q.Set("limit", strconv.Itoa(limit))
 			}
-			return way.ask(c, http.MethodGet, "/ledger", q, new(desk.Listing), func(ctx context.Context, l *ledger.Ledger) (answer, error) {
+			return way.ask(c, http.MethodGet, "/ledger", q, new(desk.Listing), func(ctx context.Context, l *ledger.Ledger) (ledgerAnswer, error) {
 				return answered(desk.Ls(ctx, l, q))
 			})
 		},
@@ -60,7 +60,7 @@ end is not known, or those that the flags say.`,
 }
 
 // answered is a typed answer as any.
-func answered[A answer](a A, err error) (answer, error) {
+func answered[A ledgerAnswer](a A, err error) (ledgerAnswer, error) {
 	if bad := new(desk.Bad); errors.As(err, &bad) {
 		err = usage(err)
 	}
@@ -82,7 +82,7 @@ X-Request-Id, or as ls prints it.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := url.Values{"id": args}
-			return way.ask(c, http.MethodGet, "/ledger/call", q, new(desk.Shown), func(ctx context.Context, l *ledger.Ledger) (answer, error) {
+			return way.ask(c, http.MethodGet, "/ledger/call", q, new(desk.Shown), func(ctx context.Context, l *ledger.Ledger) (ledgerAnswer, error) {
 				return answered(desk.Show(ctx, l, q))
 			})
 		},
@@ -104,7 +104,7 @@ add up: it is a copy from two moments, or somebody else has written to it. Resto
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			found := new(desk.Audited)
-			err := way.ask(c, http.MethodGet, "/ledger/audit", nil, found, func(ctx context.Context, l *ledger.Ledger) (answer, error) {
+			err := way.ask(c, http.MethodGet, "/ledger/audit", nil, found, func(ctx context.Context, l *ledger.Ledger) (ledgerAnswer, error) {
 				return answered(desk.Audit(ctx, l, nil))
 			})
 			if off := new(ledger.Mismatch); errors.As(err, &off) {
@@ -155,7 +155,7 @@ A call that its gateway still has is not ended by anybody else.`,
 			if used != "" {
 				q.Set("used", used)
 			}
-			return way.ask(c, http.MethodPost, "/ledger/reconcile", q, new(desk.Call), func(ctx context.Context, l *ledger.Ledger) (answer, error) {
+			return way.ask(c, http.MethodPost, "/ledger/reconcile", q, new(desk.Call), func(ctx context.Context, l *ledger.Ledger) (ledgerAnswer, error) {
 				return answered(desk.Reconcile(ctx, l, q, whoami()))
 			})
 		},
