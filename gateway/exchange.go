@@ -74,6 +74,8 @@ type exchange struct {
 	timedOut atomic.Bool // the call took longer than it may
 	direct   bool        // what is written of the answer leaves at once
 
+	priced *priced // by what it costs at a provider; nil: it goes to none
+
 	// Any other.
 	*detour
 	cancel context.CancelCauseFunc
@@ -119,6 +121,9 @@ func (e *refusedError) Error() string { return e.Refusal.Error() }
 
 // serve calls the upstream and answers the caller.
 func (x *exchange) serve() {
+	if x.class.upstream.provided != nil && !x.mayBeSent() {
+		return
+	}
 	if !x.take() {
 		defer x.finish()
 		x.failed(x.w, x.in, errNoCopy)
@@ -161,7 +166,9 @@ func (x *exchange) RoundTrip(out *http.Request) (*http.Response, error) {
 	}
 	ctx, x.cancel = context.WithCancelCause(ctx)
 	x.out = out.WithContext(x.sending.trace(ctx, out, x.class.calls != nil))
-	if out.Body != nil {
+	if x.priced != nil {
+		x.priced.dress(x.out, x.gateway.current.Load().trust)
+	} else if out.Body != nil {
 		x.upload = newUpload(x.in, x.out)
 		x.out.Body = x.upload
 	}
@@ -283,11 +290,15 @@ func (x *exchange) settle(a answer) {
 	why := reason.Failed
 	if a.err == nil {
 		why = outcomeOf(a.res.StatusCode)
+		if x.priced != nil {
+			x.priced.watch(x, a.res)
+		}
 		discard(a.res.Body, x.cancel)
 	}
 	x.cap.Stop()
 	x.cancel(nil)
 	x.give()
+	x.settlePriced()
 	x.permit.Finish(why)
 	x.record(why)
 	x.gateway.forget(x)
@@ -414,6 +425,7 @@ func (x *exchange) complete() {
 	if x.mine {
 		x.mine = false
 		x.give()
+		x.settlePriced()
 		at := unit.Instant(0)
 		if x.whole {
 			at = x.heard
@@ -429,7 +441,7 @@ func (x *exchange) finish() {
 	if x.body != nil {
 		x.body.Close()
 	}
-	if x.mine && x.body != nil && !x.body.switched {
+	if x.mine && x.body != nil && !x.body.switched && !x.saidAll() {
 		x.outcome = reason.CallerGone // the answer was not taken to its end
 		if x.body.err != nil && x.in.Context().Err() == nil {
 			x.outcome = reason.Failed // or not given

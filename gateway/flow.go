@@ -57,6 +57,9 @@ func (x *exchange) begin(src io.ReadCloser, switched bool) {
 
 // beginAnswer is begin for an answer that net/http's transport brought.
 func (x *exchange) beginAnswer(res *http.Response) {
+	if x.priced != nil {
+		x.priced.watch(x, res)
+	}
 	src := res.Body
 	x.begin(src, res.StatusCode == http.StatusSwitchingProtocols)
 	res.Body = x.body

@@ -133,6 +133,9 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 		if n.upstream, err = newUpstream(r.Upstream, log); err != nil {
 			return err
 		}
+		if old := before.find(n.name); old != nil {
+			n.upstream.provided.inherit(old.upstream.provided)
+		}
 	}
 	p.resources = append(p.resources, n)
 	return nil

@@ -57,6 +57,11 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 			c = c.alone()
 		}
 	}
+	var priced *priced
+	if c.upstream.provided != nil {
+		priced, r = c.price(r, &ask)
+		defer priced.release()
+	}
 	partition, bucket := "", ""
 	if c.weighs {
 		ask.Gap, bucket = c.weigh(r, &ask)
@@ -81,6 +86,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 	}
 	permit, refused := c.gate.Enter(ctx, ask)
 	if refused.Reason != reason.None {
+		refused = priced.until(refused)
 		if refused.Reason == reason.Draining && g.moved(w, r, c, who) {
 			return
 		}
@@ -121,6 +127,7 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request, c *class, who *c
 		offered: ask.At, granted: granted, named: named.Left != 0,
 		mine: true, outcome: reason.Failed, note: g.note(c, &ask, granted),
 		secure: who.secure(r), partition: partition, bucket: bucket, gap: ask.Gap,
+		priced: priced,
 	}
 	if unread(r) {
 		// An HTTP/1 server would else read a body to its end before it lets an

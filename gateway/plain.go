@@ -21,7 +21,7 @@ import (
 // plain reports whether the request can be made as a plain call, and returns its
 // body.
 func (x *exchange) plain() (body []byte, ok bool) {
-	if x.class.calls != nil || x.gateway.opts.LongWay || x.copy.Load().Plain() == nil {
+	if x.class.calls != nil || x.priced != nil || x.gateway.opts.LongWay || x.copy.Load().Plain() == nil {
 		return nil, false
 	}
 	if _, ok := x.w.(passer); ok { // then so was the request

@@ -76,6 +76,7 @@ func (g *Gateway) deliver(w http.ResponseWriter, r *http.Request, answer func())
 
 // answer writes the refusal.
 func (c *class) answer(w http.ResponseWriter, r *http.Request, refused gate.Refusal) {
+	w = c.told(w, r, refused.Reason)
 	if refused.Reason == reason.Dropped && c.dropStatus != 0 {
 		httpgate.AnswerStatus(w, r, refused, c.dropStatus)
 		return

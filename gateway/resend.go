@@ -27,6 +27,13 @@ func (s *sending) trace(ctx context.Context, out *http.Request, several bool) co
 // call sends the exchange's request and returns the answer. As long as no
 // connection can be made, other copies are tried.
 func (u *upstream) call(x *exchange) answer {
+	if x.priced != nil {
+		return x.priced.send(x, func() answer { return u.callOnce(x) })
+	}
+	return u.callOnce(x)
+}
+
+func (u *upstream) callOnce(x *exchange) answer {
 	if x.class.calls != nil {
 		return x.byPolicy()
 	}

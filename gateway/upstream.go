@@ -27,6 +27,8 @@ type upstream struct {
 	cfg  config.Upstream
 	name string
 	set  *copies.Set
+	// provided is what is known of it as a provider; nil: it is none.
+	provided *provided
 }
 
 // newUpstream returns the upstream for a validated configuration with its defaults
@@ -61,7 +63,11 @@ func newUpstream(u config.Upstream, log *slog.Logger) (*upstream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &upstream{cfg: u, name: u.Name, set: set}, nil
+	p, err := newProvided(u)
+	if err != nil {
+		return nil, fmt.Errorf("upstream %s: provider: %w", u.Name, err)
+	}
+	return &upstream{cfg: u, name: u.Name, set: set, provided: p}, nil
 }
 
 var tlsVersions = map[config.TLSVersion]uint16{"tls1.2": tls.VersionTLS12, "tls1.3": tls.VersionTLS13}

@@ -138,3 +138,12 @@ func why(u quota.Unit) reason.Reason {
 	}
 	return reason.QuotaTokens
 }
+
+// Spread returns in how long the caller of that number is to come back: a little later
+// than it may, by up to a quarter, so that those who were told the same do not all come
+// at the same instant. Numbers that differ give instants that differ.
+func (v Verdict) Spread(number uint64) time.Duration {
+	const golden = 0x9E3779B97F4A7C15 // multiples of it fill the range evenly
+	part := (number * golden) >> 34   // 30 bits
+	return v.After + time.Duration(uint64(v.After/4)>>30*part+(uint64(v.After/4)&(1<<30-1))*part>>30)
+}

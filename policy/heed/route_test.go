@@ -142,3 +142,20 @@ func TestWhateverIsSaid(t *testing.T) {
 		})
 	})
 }
+
+func TestWhoWasToldTheSameComesBackSpread(t *testing.T) {
+	v := Verdict{reason.BreakerOpen, 8 * s}
+	var buckets [8]int
+	for n := range uint64(800) {
+		d := v.Spread(n)
+		if d < 8*s || d > 10*s {
+			t.Fatalf("caller %d after %v", n, d)
+		}
+		buckets[min((d-8*s)/(2*s/8), 7)]++
+	}
+	for i, n := range buckets {
+		if n < 80 || n > 120 {
+			t.Errorf("%d of 800 come in eighth %d: %v", n, i, buckets)
+		}
+	}
+}
