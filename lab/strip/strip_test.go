@@ -56,6 +56,26 @@ func TestTheOrderOfPolicies(t *testing.T) {
 	}
 }
 
+// At five times the load the order is the same.
+func TestTheOrderAtFiveTimesTheLoad(t *testing.T) {
+	o := short("queue", "deadline", "random", "session", "prefix", "gap")
+	o.Loads, o.Slots = []float64{5}, 16
+	d := runOf(t, o)
+	against := 0
+	for _, v := range d.Verdicts {
+		if v.Than == "" {
+			continue
+		}
+		against++
+		if v.Verdict != lab.Held {
+			t.Errorf("%s: %s: %v, %v times that of %s was predicted", v.Arm, v.Says, v.Measured, v.Values, v.Than)
+		}
+	}
+	if against != 5 {
+		t.Errorf("gap is compared with %d policies, want all five", against)
+	}
+}
+
 // The figures that were promised, on the messages of real writers.
 func TestWhatWasPromisedOnRecordedText(t *testing.T) {
 	o := short("session", "random", "prefix", "gap")
