@@ -25,10 +25,13 @@ func (p *bufferPool) Put(b []byte) { p.pool.Put((*[bufferSize]byte)(b)) }
 // connection can be used again.
 const discardMost = 256 << 10
 
-// discard reads what is left of an answer, up to a bound, and ends it.
-func discard(body io.ReadCloser, cancel context.CancelCauseFunc) {
+// discard reads what is left of an answer, up to a bound, and ends it. It reports
+// whether that was all.
+func discard(body io.ReadCloser, cancel context.CancelCauseFunc) bool {
 	defer body.Close()
-	if n, _ := io.CopyN(io.Discard, body, discardMost); n == discardMost {
+	n, err := io.CopyN(io.Discard, body, discardMost)
+	if n == discardMost {
 		cancel(errAnswered)
 	}
+	return err == io.EOF
 }

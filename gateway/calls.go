@@ -170,11 +170,15 @@ type toCopies struct{}
 // copies are tried: nothing has been sent, and it is one attempt.
 func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 	a := attemptsOf(out)
-	a.made.Add(1)
+	further, err := a.x.reserveAgain(out.Context(), int(a.made.Add(1)))
+	if err != nil {
+		return nil, client.Neutral(err)
+	}
 	body := out.Body
 	for moves := 0; ; moves++ {
 		copy, ok := a.take()
 		if !ok {
+			further.ended(nil, errNoCopy)
 			return nil, client.Neutral(errNoCopy)
 		}
 		if out.ContentLength != 0 && body != nil && moves < movesMost {
@@ -184,6 +188,7 @@ func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 		}
 		res, err := a.send(out, copy)
 		if err == nil {
+			further.ended(res, nil)
 			return res, nil
 		}
 		_, undialed := errors.AsType[*copies.DialError](err)
@@ -196,6 +201,7 @@ func (toCopies) RoundTrip(out *http.Request) (*http.Response, error) {
 		if body != nil {
 			body.Close()
 		}
+		further.ended(nil, err)
 		return nil, err
 	}
 }

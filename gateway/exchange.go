@@ -63,6 +63,9 @@ type exchange struct {
 	judged bool
 	// The call was made in more than one attempt; see calls.
 	several bool
+	// unsent: nothing of the call has reached the upstream. ended: all of its answer
+	// has come. See quota.go.
+	unsent, ended bool
 
 	// Ladders; see descend.go.
 	step   *descent // that this is an upstream's part of; nil: it is the primary's
@@ -126,7 +129,13 @@ func (x *exchange) serve() {
 	}
 	if !x.take() {
 		defer x.finish()
+		x.unsent = true
 		x.failed(x.w, x.in, errNoCopy)
+		return
+	}
+	if err := x.markStart(); err != nil {
+		defer x.finish()
+		x.failed(x.w, x.in, err)
 		return
 	}
 	if body, ok := x.plain(); ok {
@@ -287,18 +296,19 @@ func (x *exchange) leave(run *runner, why gate.Refusal, cause error) error {
 
 // settle ends an exchange whose caller was answered or is gone.
 func (x *exchange) settle(a answer) {
-	why := reason.Failed
+	why, known := reason.Failed, false
 	if a.err == nil {
 		why = outcomeOf(a.res.StatusCode)
 		if x.priced != nil {
 			x.priced.watch(x, a.res)
 		}
-		discard(a.res.Body, x.cancel)
+		known = discard(a.res.Body, x.cancel)
 	}
 	x.cap.Stop()
 	x.cancel(nil)
 	x.give()
 	x.settlePriced()
+	x.spent(known, why)
 	x.permit.Finish(why)
 	x.record(why)
 	x.gateway.forget(x)
@@ -430,6 +440,7 @@ func (x *exchange) complete() {
 		if x.whole {
 			at = x.heard
 		}
+		x.spent(x.ended, x.outcome)
 		x.permit.FinishAt(at, boundary.Outcome{Reason: x.outcome})
 		x.record(x.outcome)
 	}

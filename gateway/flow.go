@@ -117,6 +117,7 @@ func (f *flow) Read(p []byte) (int, error) {
 	switch {
 	case err == io.EOF:
 		f.x.copied()
+		f.x.ended = true
 		f.x.complete()
 	case err != nil:
 		f.err = err

@@ -19,6 +19,7 @@ import (
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/edge"
 	"github.com/spillway-dev/spillway/gateway/jobs"
+	"github.com/spillway-dev/spillway/gateway/reserve"
 	"github.com/spillway-dev/spillway/gateway/steer"
 	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/observe"
@@ -84,6 +85,8 @@ type Gateway struct {
 	idle      time.Duration
 	ledger    *ledger.Ledger // nil: nothing is kept
 	jobs      *jobs.Jobs     // nil with it
+	reserver  *reserve.Reserver
+	telling   sync.WaitGroup // the ledger of further attempts
 	runners   runners
 	flows     flows
 	fronts    fronts
@@ -142,6 +145,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	}
 	g.board = steer.New(g.demands)
 	g.guard = g.guarded()
+	g.reserver = reserve.New(g.log)
 	g.seen.Copies = g.copyMetrics
 	g.seen.Calls = g.callMetrics
 	g.seen.Gaps = g.gapMetrics
@@ -156,6 +160,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 		first.discard()
 		return nil, err
 	}
+	g.reserver.Use(g.ledger)
 	if err := g.startRecording(cfg); err != nil {
 		return nil, errors.Join(err, g.stopKeeping())
 	}
@@ -230,6 +235,7 @@ func (g *Gateway) Close() {
 	g.hangups.close()
 	g.current.Load().closeKept()
 	g.stopRecording()
+	g.settleAll()
 	if err := g.stopKeeping(); err != nil {
 		g.log.Warn("the ledger did not close well", "error", err)
 	}

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http"
 	"reflect"
 	"slices"
@@ -74,7 +73,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 	classes := make(map[string]config.Class)
 	policies := make(map[string]call.Policy) // of their calls
 	for _, r := range assemble.Resources(cfg) {
-		if err := p.resource(r, before, g.log.Logger); err != nil {
+		if err := p.resource(r, before, g); err != nil {
 			return nil, err
 		}
 		for i, c := range r.Classes {
@@ -113,7 +112,7 @@ func (g *Gateway) newGeneration(cfg *config.Config, before *generation) (p *plan
 
 // resource adds the resource of a new configuration: with its old gate, if there
 // was one, and with its old upstream, if that is as it was.
-func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logger) (err error) {
+func (p *plan) resource(r assemble.Resource, before *generation, g *Gateway) (err error) {
 	n := &resource{name: r.Upstream.Name, service: r.Upstream, machine: r.Machine}
 	if old := before.find(n.name); old != nil {
 		n.gate = old.gate
@@ -124,13 +123,13 @@ func (p *plan) resource(r assemble.Resource, before *generation, log *slog.Logge
 			return err
 		}
 	} else {
-		if n.gate, err = gate.New(n.machine); err != nil {
+		if n.gate, err = gate.New(n.machine, gate.WithReserver(g.reserver)); err != nil {
 			return err
 		}
 		p.fresh = append(p.fresh, n)
 	}
 	if n.upstream == nil {
-		if n.upstream, err = newUpstream(r.Upstream, log); err != nil {
+		if n.upstream, err = newUpstream(r.Upstream, g.log.Logger); err != nil {
 			return err
 		}
 		if old := before.find(n.name); old != nil {

@@ -169,6 +169,7 @@ func (x *exchange) discardRest() {
 		x.cancel(nil)
 	}
 	x.hold.rest()
+	x.ended = true // it has failed
 	x.complete()
 }
 

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"time"
 
@@ -245,13 +244,15 @@ func (x *exchange) settlePlain(a *wire.Answer) {
 			a = &got
 		}
 	}
+	known := false
 	if a != nil {
 		why = outcomeOf(a.Status)
-		io.CopyN(io.Discard, conn, discardMost) // to use the connection again
+		known = discardAll(conn) // to use the connection again
 	}
 	x.cap.Stop()
 	x.hold.Close() // which closes it where there is more to read
 	x.give()
+	x.spent(known, why)
 	x.permit.Finish(why)
 	x.record(why)
 	x.gateway.forget(x)

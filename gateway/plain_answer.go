@@ -28,6 +28,7 @@ func (x *exchange) pass(a wire.Answer) error {
 		}
 		if err == io.EOF {
 			x.copied()
+			x.ended = true
 			x.complete()
 		}
 		if len(p) > 0 {

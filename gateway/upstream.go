@@ -159,6 +159,7 @@ func (x *exchange) judge(o spread.Outcome) {
 
 // judgeCall judges by an answer's status, or by the error that came instead.
 func (x *exchange) judgeCall(status int, err error) {
+	x.unsent = err != nil && undialed(err)
 	switch {
 	case err == nil:
 		x.judge(copies.OutcomeOf(status))
