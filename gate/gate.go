@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spillway-dev/spillway/gate/internal/lock"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/unit"
@@ -26,7 +27,7 @@ type Gate struct {
 
 	// mu guards all that follows. It is held for one event at a time, never
 	// while waiting, and never while anybody else's code runs but the tap's.
-	mu       lock
+	mu       lock.Mutex
 	machine  *boundary.Machine
 	armed    unit.Instant // when the timer fires; never later than anything is due
 	watched  bool         // somebody looks at every event: a tap, or Drain

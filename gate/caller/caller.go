@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/spillway-dev/spillway/gate/internal/lock"
 	"github.com/spillway-dev/spillway/policy/call"
 	"github.com/spillway-dev/spillway/policy/unit"
 )
@@ -26,7 +27,7 @@ type Caller struct {
 
 	// mu guards the machine, and of every call what says so. It is held for one
 	// fact at a time, never while waiting or while anybody else's code runs.
-	mu         sync.Mutex
+	mu         lock.Mutex
 	dependency *call.Dependency
 	spare      spare
 }

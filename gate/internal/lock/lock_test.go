@@ -1,4 +1,4 @@
-package gate
+package lock
 
 import (
 	"runtime"
@@ -11,7 +11,7 @@ import (
 func TestLockIsHeldByOne(t *testing.T) {
 	const callers, times = 4, 100
 	var (
-		l       lock
+		l       Mutex
 		holding int // a race, if the lock does not keep them apart
 		held    int
 		all     sync.WaitGroup
