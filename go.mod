@@ -3,6 +3,7 @@ module github.com/spillway-dev/spillway
 go 1.26.8
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	cel.dev/cel-go v0.33.2
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/coder/websocket v1.8.15
