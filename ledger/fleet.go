@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/quota"
@@ -39,6 +40,7 @@ type fleet struct {
 	stop    chan struct{}
 	ended   chan struct{}
 	once    sync.Once
+	size    atomic.Int64 // how many were alive when it last looked
 }
 
 // Join has the process count as alive, as long as it says so at every heartbeat, and
@@ -190,6 +192,7 @@ func (l *Ledger) look(ctx context.Context) error {
 	if err != nil {
 		return unavailable(err)
 	}
+	w.size.Store(int64(len(all)))
 	beats := make([]quota.Beat, len(all))
 	for i, o := range all {
 		beats[i] = quota.Beat{Owner: o.Name, N: o.Beat}
@@ -236,6 +239,9 @@ func (l *Ledger) removeGone(ctx context.Context) error {
 	slices.Sort(gone)
 	is := func(owner string) bool { _, found := slices.BinarySearch(gone, owner); return found }
 	released, unknown, err := l.Orphan(ctx, is, "its gateway is gone")
+	for _, name := range gone {
+		err = errors.Join(err, l.endLeases(ctx, name))
+	}
 	if err == nil && l.fleet.Dead != nil {
 		l.fleet.Dead(gone, released, unknown, is)
 	}

@@ -26,7 +26,7 @@ type FleetRows interface {
 	BeatOwner(name string, seen unit.Instant) (bool, error)
 	// DropOwner removes an owner, if it has said nothing since that beat.
 	DropOwner(o Owner) error
-	// Holders returns whose calls are reserved or started, or whose jobs run, each
-	// once, in any order.
+	// Holders returns whose calls are reserved or started, whose jobs run, or who have a
+	// lease, each once, in any order.
 	Holders() ([]string, error)
 }

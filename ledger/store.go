@@ -68,4 +68,5 @@ type Rows interface {
 	JobRows
 	FleetRows
 	ListRows
+	LeaseRows
 }

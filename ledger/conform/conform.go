@@ -37,6 +37,8 @@ func Run(t *testing.T, fresh func(t testing.TB) Place) {
 		{"counters are the sum of the calls", sums},
 		{"asks that make no sense", nonsense},
 		{"lists of calls", listed},
+		{"credit that processes hold", leases},
+		{"what is not leased", notLeased},
 		{"a process that is stopped and goes on", stopped},
 		{"a process that leaves", left},
 		{"a process that is alone", alone},

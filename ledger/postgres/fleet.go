@@ -75,7 +75,7 @@ func (r *rows) DropOwner(o ledger.Owner) error {
 
 // Holders returns who has something under way.
 func (r *rows) Holders() ([]string, error) {
-	found, err := r.tx.Query(r.ctx, "SELECT DISTINCT owner FROM spillway_calls WHERE state < 3 AND state < 2 UNION SELECT owner FROM spillway_jobs WHERE state = 1")
+	found, err := r.tx.Query(r.ctx, "SELECT DISTINCT owner FROM spillway_calls WHERE state < 3 AND state < 2 UNION SELECT owner FROM spillway_jobs WHERE state = 1 UNION SELECT owner FROM spillway_leases")
 	if err != nil {
 		return nil, err
 	}

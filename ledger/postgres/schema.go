@@ -8,7 +8,7 @@ import (
 )
 
 // version is the one of the tables that this program writes.
-const version = 3
+const version = 4
 
 // migrations bring the tables from each version to the next.
 var migrations = [version]string{`
@@ -25,7 +25,7 @@ CREATE TABLE spillway_calls (
 );
 CREATE INDEX spillway_calls_open ON spillway_calls (id, attempt) WHERE state < 3;
 CREATE INDEX spillway_calls_over ON spillway_calls (wall) WHERE state >= 3;
-`, jobTables, fleetTables}
+`, jobTables, fleetTables, leaseTables}
 
 // migrating keeps two gateways that start at once from making the tables twice. It
 // is released with its transaction.

@@ -25,7 +25,7 @@ const (
 	addOwner  = "INSERT INTO owners (name, beat, seen) VALUES (?, ?, ?)"
 	beatOwner = "UPDATE owners SET beat = beat + 1, seen = ? WHERE name = ?"
 	dropOwner = "DELETE FROM owners WHERE name = ? AND beat = ?"
-	holders   = "SELECT DISTINCT owner FROM calls WHERE state < 3 AND state < 2 UNION SELECT owner FROM jobs WHERE state = 1"
+	holders   = "SELECT DISTINCT owner FROM calls WHERE state < 3 AND state < 2 UNION SELECT owner FROM jobs WHERE state = 1 UNION SELECT owner FROM leases"
 )
 
 // Terms returns the quotas that the ledger holds.

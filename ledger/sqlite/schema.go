@@ -5,7 +5,7 @@ import "github.com/spillway-dev/spillway/internal/dbfile"
 // kind is what the file is. Amounts and lists are JSON arrays, so that whoever looks
 // with another program can read them.
 var kind = dbfile.Kind{
-	ID: 0x5350574c, Version: 3, // "SPWL"
+	ID: 0x5350574c, Version: 4, // "SPWL"
 	Damaged: "restore a copy: what is in a damaged ledger cannot be told from what was",
 	Schema: `
 CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), run INTEGER NOT NULL, wall INTEGER NOT NULL);
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS calls (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS open ON calls (id, attempt) WHERE state < 3;
 CREATE INDEX IF NOT EXISTS over ON calls (wall) WHERE state >= 3;
-` + jobSchema + fleetSchema,
+` + jobSchema + fleetSchema + leaseSchema,
 }
 
 // The statements of a connection, by what they do.

@@ -59,14 +59,20 @@ func (b *Budget) Grant(now Time, out, mine, want int64, gateways int) (g Granted
 		_, next := b.Limit.Window.bounds(b.At)
 		g.Lasts = next.Sub(b.At)
 	}
-	if g.Credit < min(want, room) {
-		g.After = max(b.fits(b.Left+1, now), 1)
-		if worth := max(b.Limit.LeaseMost(gateways)/4, 1); b.Left < worth {
-			g.After = b.fits(worth, now)
-		}
+	switch {
+	case g.Credit >= min(want, room):
+	case b.Left > 0: // more than its share
+		g.After = 1
+	default: // not for each unit that comes
+		worth := max(b.Limit.LeaseMost(gateways)/4, 1)
+		g.After = max(b.fits(1, now), min(b.fits(worth, now), dryLeast))
 	}
 	return g
 }
+
+// dryLeast is how long a gateway leaves a budget alone that has nothing to give, if
+// that is worth it by then.
+const dryLeast = 20 * time.Millisecond
 
 // PayBack puts unspent credit back into the budget, of which out is out after that.
 func (b *Budget) PayBack(now Time, n, out int64) {
@@ -79,9 +85,9 @@ func (b *Budget) PayBack(now Time, n, out int64) {
 type Lease struct {
 	// Unit is what it counts.
 	Unit Unit
-	// Credit can be spent until Ends, and Spent was since it was last reported.
-	Credit, Spent int64
-	Ends          unit.Instant
+	// Credit can be spent until Ends.
+	Credit int64
+	Ends   unit.Instant
 	// Full is what it held when it was last filled: below half of it more is to be
 	// asked for.
 	Full int64
@@ -111,12 +117,13 @@ func (l *Lease) Fill(asked unit.Instant, g Granted) {
 	}
 }
 
-// Lapse gives up what may not be spent any more and returns how much that was.
-func (l *Lease) Lapse(now unit.Instant) (lapsed int64) {
+// Holding gives up what may not be spent any more and returns what is left: what the
+// store is told. All that it knows of beyond was spent.
+func (l *Lease) Holding(now unit.Instant) int64 {
 	if now >= l.Ends {
-		lapsed, l.Credit, l.Full = l.Credit, 0, 0
+		l.Credit, l.Full = 0, 0
 	}
-	return lapsed
+	return l.Credit
 }
 
 // Spend takes what an ask needs of every lease, or of none. If one has not enough it
@@ -142,9 +149,7 @@ func Spend(now unit.Instant, leases []*Lease, ask *Amounts) Verdict {
 		return v
 	}
 	for _, l := range leases {
-		want := min(max(ask[l.Unit], 0), MostMax)
-		l.Credit -= want
-		l.Spent += want
+		l.Credit -= min(max(ask[l.Unit], 0), MostMax)
 	}
 	return Verdict{Reason: reason.None, Budget: -1}
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // fleetOf is gateways with leases of one budget, driven by hand: what each has spent
-// since it last reported is out, as far as the store knows.
+// since it last said what it holds is out, as far as the store knows.
 type fleetOf struct {
 	b      Budget
 	leases []Lease
@@ -36,8 +36,7 @@ func (f *fleetOf) out() (n int64) {
 // renew has a gateway report and ask, as the ledger does.
 func (f *fleetOf) renew(i int, now Time) {
 	l := &f.leases[i]
-	f.mine[i] -= l.Spent + l.Lapse(now.Run)
-	l.Spent = 0
+	f.mine[i] = l.Holding(now.Run)
 	if want := l.Wants(now.Run, f.b.Limit.LeaseMost(len(f.leases))); want > 0 {
 		g := f.b.Grant(now, f.out(), f.mine[i], want, len(f.leases))
 		f.mine[i] += g.Credit
@@ -70,8 +69,7 @@ func TestLeasesNeverAdmitMore(t *testing.T) {
 				f.mine[i], f.leases[i] = 0, Lease{Unit: Tokens}
 			case 4: // it has nothing to do
 				back := f.leases[i].Credit
-				f.mine[i] -= f.leases[i].Spent + back
-				f.leases[i] = Lease{Unit: Tokens}
+				f.mine[i], f.leases[i] = 0, Lease{Unit: Tokens}
 				f.b.PayBack(at, back, f.out())
 			default:
 				n := rapid.Int64Range(1, 40).Draw(t, "ask")
@@ -168,10 +166,10 @@ func TestALeaseEndsWithItsWindow(t *testing.T) {
 func TestSpendAllOrNothing(t *testing.T) {
 	a, b := Lease{Unit: Requests, Credit: 5, Ends: 100}, Lease{Unit: Tokens, Credit: 50, Ends: 100, Dry: 90}
 	leases := []*Lease{&a, &b}
-	if v := Spend(10, leases, &Amounts{Requests: 1, Tokens: 51}); v.Budget != 1 || v.After != 80 || a.Credit != 5 || a.Spent != 0 {
+	if v := Spend(10, leases, &Amounts{Requests: 1, Tokens: 51}); v.Budget != 1 || v.After != 80 || a.Credit != 5 {
 		t.Errorf("%+v, %+v", v, a)
 	}
-	if v := Spend(10, leases, &Amounts{Requests: 1, Tokens: 50}); !v.OK() || a.Credit != 4 || b.Credit != 0 || b.Spent != 50 {
+	if v := Spend(10, leases, &Amounts{Requests: 1, Tokens: 50}); !v.OK() || a.Credit != 4 || b.Credit != 0 {
 		t.Errorf("%+v, %+v, %+v", v, a, b)
 	}
 	ask := Amounts{Requests: 1}
