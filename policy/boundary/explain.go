@@ -3,6 +3,7 @@ package boundary
 import (
 	"time"
 
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/plan"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
@@ -49,10 +50,9 @@ type Case struct {
 	Bytes      int64 // what it is charged with retaining
 
 	// The class and its resource.
-	Used, Slots, Most int  // of the class: held, guaranteed, with all that may be borrowed
-	AllUsed, AllSlots int  // of the resource
-	Adapts            bool // AllSlots was found by measurement
-	FloorBinds        bool // and would be lower if it might
+	Used, Slots, Most int         // of the class: held, guaranteed, with all that may be borrowed
+	AllUsed, AllSlots int         // of the resource
+	Limit             limit.State // by which AllSlots was found
 	Waiting, Blocked  int
 	Bound             int
 	BoundFrom         plan.BoundFrom
@@ -83,7 +83,8 @@ type Case struct {
 // not refused for that reason. They come of the predicates that refused. For one
 // that was in the room or running, Deadline is an estimate.
 type Instead struct {
-	Slots       int           // guaranteed to the class
+	Slots       int           // guaranteed to the class; where the limit is fixed
+	Floor       int           // the class's, whatever is measured; where it adapts
 	Bound       int           // of the room
 	MemoryLimit int64         // of the room, in bytes
 	TenantQueue int           // as the tenant's own bound
@@ -127,7 +128,7 @@ func (m *Machine) Explain(now unit.Instant, r *Request, v Verdict, x *Case) {
 func (m *Machine) describe(now unit.Instant, c *class, t *pool.Tenant, x *Case) {
 	*x = Case{
 		At: now, Class: c.index,
-		Used: c.Used(), Slots: c.Own(), Most: c.Most(), AllUsed: m.used, AllSlots: m.limit, Adapts: m.limiter != nil, FloorBinds: m.limiter != nil && m.limiter.State().FloorBinds,
+		Used: c.Used(), Slots: c.Own(), Most: c.Most(), AllUsed: m.used, AllSlots: m.limit, Limit: m.Limit(),
 		Waiting: c.Waiting(), Blocked: c.Blocked(), Bound: c.Bound(), BoundFrom: c.BoundFrom(),
 		RoomBytes: c.Bytes(), RoomBytesMax: max(c.Config().MemoryLimit, 0),
 		TenantWaiting: t.Waiting(), TenantMost: c.MostOf(t), TenantWeight: t.Weight(),
@@ -143,12 +144,15 @@ func (m *Machine) instead(c *class, t *pool.Tenant, r *Request, x *Case) {
 	case reason.Expired, reason.Infeasible:
 		in.Deadline = max(x.Predicted+x.Needed, 1)
 		if x.Reason == reason.Infeasible && x.Left >= c.RunTime() {
-			in.Slots = m.slotsToStart(c, c.Waiting()+c.Blocked()+1)
+			m.toStart(c, c.Waiting()+c.Blocked()+1, in)
 		}
 		return
 	case reason.QueueFull, reason.QueueBytes, reason.TenantFull, reason.Dropped:
 	case reason.ShedForLoad:
 		c.explainShed(x.At, r, x)
+		if m.limiter != nil { // which is not guaranteed: its floor is
+			in.Slots, in.Floor = 0, min(in.Slots, c.Class.Pool.Slots)
+		}
 		return
 	default:
 		return
@@ -164,11 +168,11 @@ func (m *Machine) instead(c *class, t *pool.Tenant, r *Request, x *Case) {
 		if retry { // half of the room, and those who are blocked come first
 			ahead := x.Waiting + x.Blocked
 			in.Bound = 2*ahead + 1
-			in.Slots = m.slotsToStart(c, ahead-(x.Bound+1)/2+1)
+			m.toStart(c, ahead-(x.Bound+1)/2+1, in)
 			break
 		}
 		in.Bound = x.Waiting + 1
-		in.Slots = m.slotsToStart(c, max(x.Waiting-x.Bound, 0)+1)
+		m.toStart(c, max(x.Waiting-x.Bound, 0)+1, in)
 	case reason.QueueBytes:
 		charge := x.Bytes
 		if r.Bytes <= 0 {
@@ -182,7 +186,7 @@ func (m *Machine) instead(c *class, t *pool.Tenant, r *Request, x *Case) {
 		}
 	}
 	if x.Room != reason.QueueFull && (x.Left >= c.RunTime() || c.AdmitHopeless) {
-		in.Slots = m.slotsToStart(c, c.Waiting()+c.Blocked()+1)
+		m.toStart(c, c.Waiting()+c.Blocked()+1, in)
 	}
 	m.bound(c, x)
 }
@@ -200,19 +204,22 @@ func (m *Machine) bound(c *class, x *Case) {
 	}
 }
 
-// slotsToStart returns how many slots the class would have to be guaranteed for n
-// more of it to start at once. Those come first who are below what they are
-// guaranteed and, once nobody of the class waits any more, those who may borrow.
-func (m *Machine) slotsToStart(c *class, n int) int {
-	if c.Held || n <= 0 {
-		return 0
+// toStart says with which slots n more of the class would start at once, or with
+// which floor, where slots are found by measurement.
+func (m *Machine) toStart(c *class, n int, in *Instead) {
+	switch {
+	case c.Held || n <= 0:
+	case m.limiter == nil:
+		in.Slots = m.slotsToStart(c, n)
+	default:
+		in.Floor = m.floorToStart(c, n)
 	}
-	if m.limiter != nil {
-		return 0 // what is guaranteed follows what the resource can do
-	}
-	own, claims := 0, 0
+}
+
+// claims is how many others start before n more of the class: those who are below what
+// they are guaranteed and, once nobody of the class waits any more, those who may borrow.
+func (m *Machine) claims(c *class, n int) (claims int) {
 	for _, o := range m.classes {
-		own += o.Own()
 		if o == c || o.Held {
 			continue
 		}
@@ -221,6 +228,39 @@ func (m *Machine) slotsToStart(c *class, n int) int {
 			may = o.Most()
 		}
 		claims += max(min(o.Waiting()+o.Blocked(), may-o.Used()), 0)
+	}
+	return claims
+}
+
+// floorToStart returns what the class's floor would have to be for n more of it to
+// start at once: as many slots are then its own, and the limit is no lower than all
+// floors together.
+func (m *Machine) floorToStart(c *class, n int) int {
+	if m.pressure.Given() > 0 {
+		return 0 // which takes from floors as well
+	}
+	others := 0
+	for _, o := range m.classes {
+		if o != c && !o.closed {
+			others += o.least()
+		}
+	}
+	floor := max(c.Used()+n, c.Own()+1)
+	if all := m.used + n + m.claims(c, n); all > m.limit {
+		floor = max(floor, all-others)
+	}
+	if floor > c.Class.Pool.Slots {
+		return 0
+	}
+	return floor
+}
+
+// slotsToStart returns how many slots the class would have to be guaranteed for n
+// more of it to start at once.
+func (m *Machine) slotsToStart(c *class, n int) int {
+	own, claims := 0, m.claims(c, n)
+	for _, o := range m.classes {
+		own += o.Own()
 	}
 	if own == 0 {
 		return 0 // borrowers alone: what they share is no sum
@@ -260,7 +300,8 @@ func (m *Machine) watch(now unit.Instant, it *pool.Item, why reason.Reason, out 
 			in.Deadline += c.PredictWait(it.Tenant, it.Importance, now)
 		}
 	case why == reason.Evicted && (c.Config().MaxAge <= 0 || x.Waited < c.Config().MaxAge):
-		in.Bound, in.Slots = x.Waiting+1, m.slotsToStart(c, max(x.Waiting-x.Bound, 0)+1)
+		in.Bound = x.Waiting + 1
+		m.toStart(c, max(x.Waiting-x.Bound, 0)+1, in)
 	case why == reason.BlockTimeout:
 		in.Bound = x.Waiting + x.Blocked
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/policy/fair"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/pool"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -19,9 +20,20 @@ import (
 // that the other refused is offered to it. It is not refused for that reason.
 // Each figure alone, and nothing that is not said is changed.
 func TestWhatWouldHaveLetItThroughDoes(t *testing.T) {
+	letThrough(t, false, "queue_full slots", "queue_full bound", "queue_full first try", "queue_bytes memory", "queue_bytes slots", "tenant_full queue",
+		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline")
+}
+
+// Where slots are found by measurement it is the floor that an operator may set.
+func TestWhatFloorWouldHaveLetItThroughDoes(t *testing.T) {
+	letThrough(t, true, "queue_full floor", "queue_full bound")
+}
+
+func letThrough(t *testing.T, adapts bool, wants ...string) {
+	t.Helper()
 	seen := map[string]int{}
 	rapid.Check(t, func(rt *rapid.T) {
-		cfg, events := drawLife(rt)
+		cfg, events := drawLife(rt, adapts)
 		m, out := must(New(cfg)), Effects{}
 		for n, e := range events {
 			v := e.happen(m, &out)
@@ -52,10 +64,7 @@ func TestWhatWouldHaveLetItThroughDoes(t *testing.T) {
 			}
 		}
 	})
-	for _, want := range []string{
-		"queue_full slots", "queue_full bound", "queue_full first try", "queue_bytes memory", "queue_bytes slots", "tenant_full queue",
-		"tenant_full slots", "infeasible deadline", "infeasible slots", "expired deadline",
-	} {
+	for _, want := range wants {
 		if seen[want] == 0 {
 			t.Errorf("nothing was refused for which it says: %s", want)
 		}
@@ -76,6 +85,7 @@ func figures(x *Case) (all []figure) {
 		}
 	}
 	add(in.Slots > 0 && x.Reason != reason.ShedForLoad, "slots", in.Slots, func(c *Class, _ *Request) { c.Pool.Slots = in.Slots })
+	add(in.Floor > 0 && x.Reason != reason.ShedForLoad, "floor", in.Floor, func(c *Class, _ *Request) { c.Floor = in.Floor })
 	add(in.Bound > 0, "bound", in.Bound, func(c *Class, _ *Request) { c.Pool.Bound = in.Bound })
 	add(in.MemoryLimit > 0, "memory", in.MemoryLimit, func(c *Class, _ *Request) { c.Pool.MemoryLimit = in.MemoryLimit })
 	add(in.TenantQueue > 0, "queue", in.TenantQueue, func(c *Class, _ *Request) { c.Pool.Tenants.Queue = in.TenantQueue })
@@ -147,7 +157,7 @@ func (w *twin) happen(now unit.Instant, cfg Config) {
 	w.out.Reset()
 }
 
-func drawLife(t *rapid.T) (Config, []life) {
+func drawLife(t *rapid.T, adapts bool) (Config, []life) {
 	millis := func(low, high int, name string) time.Duration {
 		return time.Duration(rapid.IntRange(low, high).Draw(t, name)) * time.Millisecond
 	}
@@ -167,6 +177,12 @@ func drawLife(t *rapid.T) (Config, []life) {
 		})
 		if rapid.Bool().Draw(t, "sheds") {
 			cfg.Classes[len(cfg.Classes)-1].Shed = &shed.Rule{Span: millis(5, 50, "span")}
+		}
+	}
+	if adapts {
+		cfg.Limit = limit.Config{Law: limit.Knee, Start: rapid.IntRange(1, 6).Draw(t, "start")}
+		for i := range cfg.Classes {
+			cfg.Classes[i].Floor = rapid.IntRange(0, cfg.Classes[i].Pool.Slots).Draw(t, "floor")
 		}
 	}
 	var events []life
