@@ -24,6 +24,7 @@ import (
 	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/observe/decisions"
+	"github.com/spillway-dev/spillway/observe/pressure"
 	"github.com/spillway-dev/spillway/observe/quality"
 	"github.com/spillway-dev/spillway/workload/record"
 )
@@ -89,6 +90,7 @@ type Gateway struct {
 	telling   sync.WaitGroup // the ledger of further attempts
 	runners   runners
 	flows     flows
+	pressing  pressing
 	fronts    fronts
 
 	reloading   sync.Mutex           // held by one reload at a time, and what follows is guarded by it
@@ -151,6 +153,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g.seen.Gaps = g.gapMetrics
 	g.seen.Quality = g.qualityMetrics
 	g.seen.Overrides = g.remaining
+	g.seen.Pressure = g.pressure
 	g.seen.Scales = g.scaleMetrics
 	first, err := g.newGeneration(cfg, nil)
 	if err != nil {
@@ -169,6 +172,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	}
 	g.seen.Reloads.Begin(time.Now(), first.digest)
 	g.hangups = newHangups()
+	g.startPressing(pressure.NewReader().Read)
 	return g, nil
 }
 
@@ -225,6 +229,7 @@ func (g *Gateway) Close() {
 	defer g.reloading.Unlock()
 	g.wound = true
 	g.overrides.stop()
+	g.pressing.close()
 	g.runners.close()
 	g.current.Load().trust.close()
 	for _, r := range g.current.Load().resources {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/spillway-dev/spillway/observe/pressure"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/tally"
 )
@@ -50,6 +51,8 @@ type Metrics struct {
 	Jobs func() []Jobs
 	// Scales returns what autoscalers are told of each resource; nil: nothing.
 	Scales func() []Scale
+	// Pressure returns how short the process is of what; nil: nobody looks.
+	Pressure func() []pressure.Signal
 	// Draining is shown as spillway_draining.
 	Draining atomic.Bool
 	// Recorded says how many requests are in the recording, and how many are
@@ -171,6 +174,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Jobs != nil {
 		s.jobs(m.Jobs())
+	}
+	if m.Pressure != nil {
+		s.pressure(m.Pressure())
 	}
 	if m.Gaps != nil {
 		s.gaps(m.Gaps())

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/spillway-dev/spillway/observe/pressure"
 	"github.com/spillway-dev/spillway/observe/quality"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/call"
@@ -75,6 +76,7 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
 	m.Callers.Show(callersFake{})
 	m.Overrides = func() []Overridden { return []Overridden{{"checkout", time.Minute}} }
+	m.Pressure = func() []pressure.Signal { return []pressure.Signal{{Name: "memory", Level: 1.25, Known: true}, {Name: "cpu"}} }
 	m.Edge = func() Edge { return Edge{Connections: 3, Refused: [2]int64{1, 2}, Limited: [4]int64{1, 2, 3, 4}} }
 	m.Copies = func() []Copy {
 		one := Copy{Resource: "app", Name: "10.0.0.1:80"}

@@ -55,7 +55,7 @@ var (
 	buildInfo   = Definition{"spillway_build_info", "gauge", []string{"version", "goversion"}, "Always 1; what is running."}
 	definitions = []*Definition{
 		&offered, &answered, &waiting, &blocked, &waitingSize, &oldest, &running, &streaming, &abandoned,
-		&slotsUsed, &slotsLimit, &slotsBorrow, &limitNow, &limitFloorBinds, &limitBaseline, &limitLatency, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
+		&slotsUsed, &slotsLimit, &slotsBorrow, &limitNow, &limitFloorBinds, &limitBaseline, &limitLatency, &limitGivenWay, &idleRefused, &utilisation, &bound, &allowedWait, &holding,
 		&shedShare, &shedDemand, &shedGap,
 		&serviceTime, &throughput, &queueWait, &firstByte, &tenants, &tenantOffered, &tenantServed,
 		&malformed, &unroutable, &resends, &recorded, &recordLost, &bugs, &draining, &buildInfo,
@@ -66,7 +66,7 @@ var (
 		&copyInFlight, &copyConnections, &copyIn, &copyWeight, &copyBad, &copyPart, &copyCalls,
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,
-		&overrideLeft,
+		&overrideLeft, &pressureRatio,
 		&scaleDemand, &scaleDesired, &scaleRatio, &scaleMeasured,
 		&expressionErrors, &gapOutside, &gapSamples, &gapBuckets, &gapLearned,
 		&feedbackAnswers, &feedbackJudged, &feedbackScore,

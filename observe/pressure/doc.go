@@ -17,6 +17,6 @@
 // reading of files that the kernel answers from memory, some tens of microseconds
 // in all: read once a second, not once a request.
 //
-// [Limits.Level] makes one figure of a reading: how near the most pressing signal
-// is to what is allowed, 1 being there.
+// [Limits.Signals] makes of a reading how near each signal is to what is allowed, 1
+// being there, and [Most] says which presses most.
 package pressure

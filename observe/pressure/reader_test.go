@@ -117,9 +117,9 @@ func TestTheMostPressingSignalCounts(t *testing.T) {
 		{"the scheduler most", Limits{CPU: 0.9, Memory: 0.8, Scheduler: 10 * time.Millisecond}, 3, "scheduler", true},
 		{"known to be none", Limits{MemoryStall: 0.1}, 0, "memory_stall", true},
 	} {
-		level, signal, known := c.limits.Level(r)
-		if math.Abs(level-c.level) > 1e-9 || signal != c.signal || known != c.known {
-			t.Errorf("%s: %v %q %v", c.name, level, signal, known)
+		all := c.limits.Signals(r)
+		if most := Most(all); math.Abs(most.Level-c.level) > 1e-9 || most.Name != c.signal || most.Known != c.known {
+			t.Errorf("%s: %+v of %+v", c.name, most, all)
 		}
 	}
 }

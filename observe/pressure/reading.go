@@ -27,9 +27,15 @@ type Limits struct {
 	Scheduler             time.Duration
 }
 
-// Level returns how near the most pressing signal is to what is allowed, 1 being
-// there, and its name; false if none that is looked at is known.
-func (l Limits) Level(r Reading) (level float64, signal string, known bool) {
+// Signal is one of those that are looked at.
+type Signal struct {
+	Name  string  // as the package comment has it
+	Level float64 // how near it is to what is allowed, 1 being there
+	Known bool
+}
+
+// Signals returns those that are looked at, in the order of the package comment.
+func (l Limits) Signals(r Reading) (all []Signal) {
 	for _, s := range []struct {
 		name  string
 		share Share
@@ -41,12 +47,20 @@ func (l Limits) Level(r Reading) (level float64, signal string, known bool) {
 		{"memory_stall", r.MemoryStall, l.MemoryStall},
 		{"scheduler", Share{r.Scheduler.Seconds(), r.SchedulerKnown}, l.Scheduler.Seconds()},
 	} {
-		if s.most <= 0 || !s.share.Known {
-			continue
-		}
-		if v := s.share.Value / s.most; !known || v > level {
-			level, signal, known = v, s.name, true
+		if s.most > 0 {
+			all = append(all, Signal{s.name, s.share.Value / s.most, s.share.Known})
 		}
 	}
-	return level, signal, known
+	return all
+}
+
+// Most returns the most pressing of the signals that are known, the first of several;
+// one that is not known if there is none.
+func Most(all []Signal) (most Signal) {
+	for _, s := range all {
+		if s.Known && (!most.Known || s.Level > most.Level) {
+			most = s
+		}
+	}
+	return most
 }
