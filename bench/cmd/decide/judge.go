@@ -34,6 +34,7 @@ var comparisons = []comparison{
 	{"1,000,000 idle tenants remembered, every thousandth active / 1,000 known, 1,000 active", "Spread", "Known/1000", table.Target{}, false},
 	{"a call without a timer or a hedge / failsafe-go's retry, breaker and bulkhead", "CallPlain", "CallPlainFailsafe", table.AtMost(0.15), false},
 	{"a verdict that sheds, of a known gap and one of 1,000 sessions / failsafe-go's retry, breaker and bulkhead", "Shed", "CallPlainFailsafe", table.AtMost(0.1), false},
+	{"a verdict from leases of three budgets / failsafe-go's retry, breaker and bulkhead", "Lease", "CallPlainFailsafe", table.AtMost(0.2), false},
 	{"a call with deadline, limit, retries, breaker and a hedge armed / failsafe-go's retry, breaker and timeout", "CallFull", "CallFullFailsafe", table.AtMost(0.35), true},
 	{"the same call without the hedge / the same", "CallLimit", "CallFullFailsafe", table.Target{}, true},
 	{"uniform over 1,000,000 tenants / 1,000 known, 1,000 active", "Uniform", "Known/1000", table.Target{}, false},
@@ -43,7 +44,7 @@ var comparisons = []comparison{
 const concurrent = "^Benchmark(SlotsXSync|SlotsPoolLocked|Admit.*|Adaptive.*|RefuseGate|Call.*)$"
 
 // free are the benchmarks of ours that may not allocate.
-var free = []string{"SlotsPool", "SlotsPoolLocked", "AdmitGate", "AdmitGateClock", "AdaptiveGate", "AdaptiveGateClock", "RefusePolicy", "RefuseGate", "CallPlain", "Shed", "FairFree", "FairQueued", "Known/1000000", "Remembered", "Spread", "Uniform"}
+var free = []string{"SlotsPool", "SlotsPoolLocked", "AdmitGate", "AdmitGateClock", "AdaptiveGate", "AdaptiveGateClock", "RefusePolicy", "RefuseGate", "CallPlain", "Shed", "Lease", "FairFree", "FairQueued", "Known/1000000", "Remembered", "Spread", "Uniform"}
 
 type judge struct {
 	table  table.Table
