@@ -1,5 +1,5 @@
-// Package lock is a sync.Mutex whose waiters look again for some microseconds before
-// they sleep. It is for what is held for a tenth of one: to put a goroutine to sleep and
+// Package lock is a sync.Mutex whose waiters look again, for some ten microseconds,
+// before they sleep. It is for what is held for a tenth of one: to put a goroutine to sleep and
 // wake it costs both sides ten, a good part of them the one who gives the lock back.
 //
 // They look seldom: each look takes the lock's cache line from the core that works

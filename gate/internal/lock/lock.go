@@ -7,9 +7,9 @@ import "sync"
 type Mutex struct{ sync.Mutex }
 
 const (
-	looks = 16
-	// between looks: one or two microseconds of a processor's time.
-	between = 3000
+	looks = 8
+	// between looks: some three microseconds of a processor's time.
+	between = 8000
 )
 
 // Lock takes the lock, sooner or later: who sleeps is served about a millisecond later,
