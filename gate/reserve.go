@@ -261,3 +261,13 @@ func (g *Gate) WaitSettled(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
+
+// Quota returns the state of a class's quotas as the gate reckons them, or nil if it has
+// none.
+func (g *Gate) Quota(class int) *boundary.QuotaState {
+	g.mustHave(class)
+	now := g.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.machine.Quota(now, class)
+}

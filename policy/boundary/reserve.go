@@ -25,7 +25,7 @@ func (m *Machine) underQuota(now unit.Instant, c *class, t *pool.Tenant, r *Requ
 	}
 	ask := c.askOf(r.Ask)
 	v := quota.Foresee(m.time(now), m.budgetsOf(now, c, t), c.Asked(t, level, now), ask.Amounts, c.Holding())
-	if v.Never() || !v.OK() && c.tooLate(v, left, needs) {
+	if v.Never() || !v.OK() && c.tooLate(v, left, c.NeededToWait()) {
 		return m.refuseFor(now, c, t, ask, v), true
 	}
 	if next && v.OK() && m.spend(now, c, t, ask).OK() {
@@ -88,9 +88,10 @@ func (m *Machine) affords(now unit.Instant, c *class, it *pool.Item, out *Effect
 }
 
 // tooLate reports that a budget has room too late for who has so much left and needs
-// so much of it to be served.
+// so much of it to be served: it would be spent for nothing. That holds in a pool that
+// is idle too; who need not wait for budget goes on measuring there.
 func (c *class) tooLate(v quota.Verdict, left, needs time.Duration) bool {
-	return v.After >= left || c.judges() && v.After > left-needs
+	return v.After >= left || !c.AdmitHopeless && v.After > left-needs
 }
 
 // Reserved reports that the store has reserved what the request asked for: it runs.
