@@ -23,7 +23,6 @@ CREATE UNIQUE INDEX spillway_job_keys ON spillway_jobs (idem) WHERE idem <> '';
 CREATE INDEX spillway_job_turns ON spillway_jobs (class, tenant, due, id) WHERE state = 0;
 CREATE INDEX spillway_job_firsts ON spillway_jobs (class, due) WHERE state = 0;
 CREATE INDEX spillway_job_late ON spillway_jobs (deadline) WHERE state = 0;
-CREATE INDEX spillway_job_running ON spillway_jobs (id) WHERE state = 1;
 CREATE INDEX spillway_job_over ON spillway_jobs (ended) WHERE state >= 3;
 CREATE INDEX spillway_job_tell ON spillway_jobs (tell) WHERE tell <> 0;
 CREATE INDEX spillway_job_tenants ON spillway_jobs (tenant, id);
