@@ -41,13 +41,14 @@ var comparisons = []comparison{
 }
 
 // concurrent are the benchmarks that -cpu 2 means something to.
-const concurrent = "^Benchmark(SlotsXSync|SlotsPoolLocked|Admit.*|Adaptive.*|RefuseGate|Call.*)$"
+const concurrent = "^Benchmark(Cores|SlotsXSync|SlotsPoolLocked|Admit.*|Adaptive.*|RefuseGate|Call.*)$"
 
 // free are the benchmarks of ours that may not allocate.
 var free = []string{"SlotsPool", "SlotsPoolLocked", "AdmitGate", "AdmitGateClock", "AdaptiveGate", "AdaptiveGateClock", "RefusePolicy", "RefuseGate", "CallPlain", "Shed", "Lease", "FairFree", "FairQueued", "Known/1000000", "Remembered", "Spread", "Uniform"}
 
 type judge struct {
 	table  table.Table
+	cores  *table.Row
 	rows   map[string]*table.Row
 	allocs *table.Row
 }
@@ -57,6 +58,7 @@ func newJudge() *judge {
 	j.table.Title = "Decisions"
 	j.table.Note("Both columns are medians of ns per operation. Ratios are of the same round, in which ours and theirs run within seconds of each other.")
 	j.table.Note("policy has no lock, being driven under its driver's; the row behind a lock is on the semaphore's own terms.")
+	j.cores = j.table.Row("a line of memory from one core to the other: the machine's own, -cpu 2", "ns", table.Value, table.Target{})
 	for _, c := range comparisons {
 		for _, cpu := range c.cpus() {
 			j.rows[c.ours+c.against+cpu] = j.table.Row(c.what+", "+label(cpu), "ns", table.Ratio, c.target)
@@ -90,6 +92,11 @@ func (j *judge) add(results map[string]result) error {
 		}
 		return r, nil
 	}
+	cores, err := find("Cores-2")
+	if err != nil {
+		return err
+	}
+	j.cores.Add(cores.ns, 0)
 	for _, c := range comparisons {
 		for _, cpu := range c.cpus() {
 			ours, err := find(c.ours + cpu)
