@@ -18,13 +18,14 @@ import (
 type Store struct {
 	pool *pgxpool.Pool
 	now  func() time.Time // nil: the database's
+	// timeout is how long a transaction may take in all before its connection is given
+	// up: a network that swallows packets answers nothing.
+	timeout time.Duration
 }
 
 // Bounds of what a transaction may take and of how often it is run again.
 const (
-	// timeout is how long one may take in all before its connection is given up: a
-	// network that swallows packets answers nothing.
-	timeout = 10 * time.Second
+	timeout = 5 * time.Second
 	// again is how often one is run that the database breaks off.
 	again = 20
 )
@@ -51,12 +52,12 @@ func open(ctx context.Context, url string, now func() time.Time) (*Store, error)
 		pool.Close()
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return &Store{pool: pool, now: now}, nil
+	return &Store{pool: pool, now: now, timeout: timeout}, nil
 }
 
 // Update runs f in a transaction; see ledger.Store.
 func (s *Store) Update(ctx context.Context, t ledger.Touches, f func(ledger.Rows) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	for n := 0; ; n++ {
 		err := s.once(ctx, t, f)
@@ -126,7 +127,7 @@ func brokenOff(err error) bool {
 
 // View runs f on a state of the rows; see ledger.Store.
 func (s *Store) View(ctx context.Context, f func(ledger.Rows) error) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	tx, err := s.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
