@@ -87,7 +87,9 @@ func (s *Store) resume() error {
 
 func (s *Store) explain(err error) error {
 	var of *sqlite3.Error
-	if err == nil || !errors.As(err, &of) {
+	var code sqlite3.ErrorCode
+	var extended sqlite3.ExtendedErrorCode
+	if err == nil || !errors.As(err, &of) && !errors.As(err, &code) && !errors.As(err, &extended) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", s.path, kind.Explain(err))
