@@ -28,6 +28,7 @@ type poolState struct {
 	Resource    string           `json:"resource"`
 	Class       string           `json:"class"`
 	Slots       slotState        `json:"slots"`
+	Limit       observe.Limit    `json:"limit"` // of the resource, for all of its classes
 	Room        roomState        `json:"room"`
 	Measured    measuredState    `json:"measured"`
 	Removed     bool             `json:"removed,omitempty"`  // by a reload: it drains, or has
@@ -122,6 +123,7 @@ func stateOf(resource string, s *boundary.ClassState, items []boundary.ItemState
 	p := poolState{
 		Resource: resource, Class: s.Name,
 		Slots: slotState{s.Used, s.Slots, s.Borrow, s.Tally.Running, s.Tally.Abandoned, s.Streams, s.IdleWhileRefusing.Seconds()},
+		Limit: observe.LimitOf(&s.Limit),
 		Room: roomState{
 			Waiting: s.Waiting, Blocked: s.Blocked, Bytes: s.WaitingBytes,
 			Bound: s.Bound, BoundFrom: s.BoundFrom,
@@ -176,6 +178,7 @@ func (p *poolState) write(w http.ResponseWriter) {
 	fmt.Fprintf(w, "%s / %s%s\n", p.Resource, p.Class, p.note())
 	fmt.Fprintf(w, "  slots     %d of %d held (%d running, %d abandoned), %d streams, may borrow %d\n",
 		p.Slots.Used, p.Slots.Guaranteed, p.Slots.Running-int64(p.Slots.Streams), p.Slots.Abandoned, p.Slots.Streams, p.Slots.Borrow)
+	fmt.Fprintf(w, "  limit     of the upstream: %s\n", p.Limit.Text())
 	if s := p.Slots.IdleWhileRefusingS; s > 0 {
 		fmt.Fprintf(w, "  idle      %s slot-seconds of the upstream that it might not use, while it refused or let wait\n", number(math.Round(s*1e3)/1e3))
 	}

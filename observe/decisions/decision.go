@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/spillway-dev/spillway/observe"
 	"github.com/spillway-dev/spillway/policy/boundary"
 	"github.com/spillway-dev/spillway/policy/reason"
 	"github.com/spillway-dev/spillway/policy/shed"
@@ -49,6 +50,9 @@ type State struct {
 	TenantMost    int    `json:"tenant_most"` // 0: only the room bounds it
 	TenantWeight  int64  `json:"tenant_weight"`
 
+	// Limit is how the upstream's slots were found; an empty law where no limit was met.
+	Limit observe.Limit `json:"limit"`
+
 	// Shed is what a class that sheds went by, for a request that was.
 	Shed *Shed `json:"shed,omitempty"`
 }
@@ -77,6 +81,7 @@ type Timing struct {
 // boundary.Instead. What is 0 is left out.
 type Instead struct {
 	Slots       int     `json:"slots,omitempty"`
+	Min         int     `json:"slots_min,omitempty"` // where the limit is found by measurement
 	Bound       int     `json:"bound,omitempty"`
 	MemoryLimit int64   `json:"memory_limit_bytes,omitempty"`
 	TenantQueue int     `json:"tenant_queue,omitempty"`
@@ -106,6 +111,14 @@ func shedOf(x *boundary.Case) *Shed {
 
 func partOf(g shed.Gap) float64 { return float64(g) / float64(shed.Useless) }
 
+// limitOf is the limit that a request met, if it met one.
+func limitOf(x *boundary.Case) (l observe.Limit) {
+	if x.Most > 0 {
+		l = observe.LimitOf(&x.Limit)
+	}
+	return l
+}
+
 func (e *entry) show() Decision {
 	x, in := &e.decision, &e.decision.Instead
 	d := Decision{
@@ -114,13 +127,13 @@ func (e *entry) show() Decision {
 		Importance: x.Importance, Retry: x.Retry, Bytes: x.Bytes,
 		State: State{
 			x.Used, x.Slots, x.Most, x.AllUsed, x.AllSlots, x.Waiting, x.Blocked, x.Bound, x.BoundFrom.String(),
-			x.RoomBytes, x.RoomBytesMax, x.TenantWaiting, x.TenantMost, x.TenantWeight, shedOf(x),
+			x.RoomBytes, x.RoomBytesMax, x.TenantWaiting, x.TenantMost, x.TenantWeight, limitOf(x), shedOf(x),
 		},
 		Timing: Timing{
 			millis(x.Left), millis(x.DeadlineMax), millis(x.Predicted), millis(x.Needed),
 			millis(x.Waited), millis(x.Held), millis(x.RetryAfter),
 		},
-		Instead: Instead{in.Slots, in.Bound, in.MemoryLimit, in.TenantQueue, in.Weight, millis(in.Deadline), in.FirstTry, partOf(in.Gap)},
+		Instead: Instead{in.Slots, in.Floor, in.Bound, in.MemoryLimit, in.TenantQueue, in.Weight, millis(in.Deadline), in.FirstTry, partOf(in.Gap)},
 	}
 	if x.Room != 0 {
 		d.Room = x.Room.String()

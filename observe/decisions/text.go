@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spillway-dev/spillway/observe"
+	"github.com/spillway-dev/spillway/policy/limit"
 )
 
 // Text tells the decision in words, for a terminal: what was decided, what the
@@ -18,6 +19,9 @@ func (d *Decision) Text() string {
 	line("why", "%s", d.rule())
 	if d.State.SlotsMost > 0 {
 		line("slots", "%s", d.slots())
+		if l := d.State.Limit; l.Law != limit.Constant.String() || l.GivenWay > 0 {
+			line("limit", "of upstream %s %s", d.Resource, l.Text())
+		}
 		line("room", "%s", d.room())
 	}
 	if d.Tenant != "" || d.State.TenantMost > 0 {
@@ -174,6 +178,7 @@ func (d *Decision) instead() (all []string) {
 		about = " or so"
 	}
 	add(in.Slots > 0, "slots: %d, where it has %d", in.Slots, d.State.Slots)
+	add(in.Min > 0, "slots.min: %d, whatever the upstream bears, where it is guaranteed %d now", in.Min, d.State.Slots)
 	add(in.Gap > 0, "a gap of %s, where it has %s", strconv.FormatFloat(round3(in.Gap), 'f', -1, 64), d.gap())
 	add(in.Bound > 0, "a waiting room for %d", in.Bound)
 	add(in.MemoryLimit > 0, "memory.limit: %s", size(in.MemoryLimit))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spillway-dev/spillway/policy/boundary"
+	"github.com/spillway-dev/spillway/policy/limit"
 	"github.com/spillway-dev/spillway/policy/plan"
 	"github.com/spillway-dev/spillway/policy/reason"
 )
@@ -30,6 +31,11 @@ func TestText(t *testing.T) {
 		func(x *boundary.Case) {
 			x.Reason, x.Room = reason.QueueFull, reason.QueueFull
 			x.Instead = boundary.Instead{Slots: 41, Bound: 81}
+		},
+		func(x *boundary.Case) {
+			x.Reason, x.Room, x.Most = reason.QueueFull, reason.QueueFull, 400
+			x.Limit = limit.State{Law: limit.Knee, Limit: 48, Baseline: 100 * time.Millisecond, Latency: 1.02, Doing: "steady"}
+			x.Instead = boundary.Instead{Floor: 41, Bound: 81}
 		},
 		func(x *boundary.Case) {
 			x.Reason, x.Room, x.TenantMost = reason.TenantFull, reason.TenantFull, 12
