@@ -37,7 +37,9 @@ import (
 // x-envoy-attempt-count is its number, and its limit travels in grpc-timeout. It has a
 // reply of its own where another may run beside it, so that a loser writes to nothing of
 // the winner's; grpc.Header, grpc.Trailer, grpc.Peer and grpc.OnFinish tell of the winner,
-// once.
+// once. What is sent is then a copy too, if it is a proto.Message. A message of another
+// codec is sent as it is, since nothing but its codec could copy it, at the price of its
+// encoding for each call: where it may be hedged it must not be written to again.
 //
 // grpc-go sends again by itself what a server has surely not seen, also with
 // WithDisableRetry; it is no attempt, since no server counts it.
