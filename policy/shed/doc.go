@@ -26,7 +26,8 @@
 // worth less than one that was shed. It is moved where a new stretch begins or,
 // named none, when the rule's span is over. Two things break a decision: a queue
 // that grows so long that whoever is served in full would be late, and the want of
-// room for more than so many sessions.
+// room for more than so many sessions. And where few sessions ask for much, what a slice of them
+// or decisions of before shed beyond the share is served request by request (excess.go).
 //
 // The share is the brownout's dimmer (Klein, Maggio, Årzén and Hernández-Rodriguez,
 // ICSE 2014) with Little's law in place of a controller that has to learn what the

@@ -71,8 +71,16 @@ func (e *hold) begin(now unit.Instant, key, stretch uint64, span time.Duration) 
 	*e = hold{uint32(key >> 32), uint32(chance.Mix(stretch) >> 32), tick(until) + 1, 0, levels}
 }
 
-// hold decides about a request of a session.
+// hold decides about a request of a session: as is held about it, but for what is shed
+// in excess.
 func (l *Law) hold(now unit.Instant, a *Ask, level int) bool {
+	sheds, last := l.holds(now, a, level), level >= l.cut.level
+	l.excess.count(sheds, last)
+	return sheds && !(last && l.excess.spare > 0 && l.alone() < l.excess.spare)
+}
+
+// holds is what is held about a request's session, and decided if nothing is.
+func (l *Law) holds(now unit.Instant, a *Ask, level int) bool {
 	key := chance.Mix(a.Session ^ l.seed)
 	if a.Kept { // it gets the answer that it would get anyway
 		return l.sheds(&l.cut, now, key, level)

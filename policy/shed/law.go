@@ -49,6 +49,7 @@ type Law struct {
 	asked  int    // since then
 	lone   uint64 // counts requests without a session
 	held   held
+	excess excess
 }
 
 // New returns the law of a class at its start: it has seen nothing and sheds
@@ -89,6 +90,7 @@ func (l *Law) Look(now unit.Instant, load Load) {
 	}
 	l.at, l.load, l.asked = max(now, 1), load, 0
 	l.demand.look(dt, l.load.wait() > l.load.target())
+	l.excess.look(dt, l.demand.window(), l.share, l.demand.total <= load.sustainable())
 	l.share = l.next(dt)
 	l.cut = l.demand.cut(l.share)
 	l.must = l.demand.cut(float64(l.share * l.load.urgency()))
