@@ -69,6 +69,8 @@ func (j *Jobs) attempt(one ledger.Job) (*Writer, error) {
 	if r.Header.Get(HeaderKey) == "" {
 		r.Header.Set(HeaderKey, `"`+one.ID+`"`)
 	}
+	// By its caller's own id nobody could tell its attempts apart in logs.
+	r.Header[httpgate.HeaderRequestID] = []string{fmt.Sprintf("%s-%d", one.ID, one.Attempt+1)}
 	var refused error
 	w.begin = func() error {
 		_, refused = j.Ledger.StartJob(j.running, one.ID, one.Attempt)
