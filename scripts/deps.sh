@@ -9,7 +9,7 @@ packages=(
     curl openssl             # clients and certificates
     nginx haproxy            # other people's servers, before and behind ours
     wrk nghttp2-client       # wrk, h2load, nghttp
-    postgresql               # the shared ledger
+    postgresql pgbouncer     # the shared ledger, and a pooler before it
     prometheus               # promtool
     chromium chromium-driver # the pages
     iproute2                 # network namespaces
