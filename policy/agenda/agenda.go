@@ -69,14 +69,14 @@ func (a *Agenda[T]) Set(e *Entry[T], at unit.Instant) {
 		return
 	}
 	a.seq++
-	p := place[T]{at, a.seq, e}
 	e.at = at
 	if a.line.takes(at) {
 		if a.line.full() {
 			a.line.makeRoom(a.len - len(a.heap))
 		}
-		a.line.push(p)
+		a.line.push(at, a.seq, e)
 	} else {
+		p := place[T]{at, a.seq, e}
 		a.heap = append(a.heap, p)
 		a.up(p, len(a.heap)-1)
 	}

@@ -20,9 +20,10 @@ func (l *line[T]) empty() bool { return l.first == l.end }
 func (l *line[T]) takes(at unit.Instant) bool { return l.empty() || l.at(l.end-1).at <= at }
 
 // push takes an entry in at the end. There is room.
-func (l *line[T]) push(p place[T]) {
-	p.entry.position = -1 - l.end
-	*l.at(l.end) = p
+func (l *line[T]) push(at unit.Instant, seq uint64, e *Entry[T]) {
+	e.position = -1 - l.end
+	p := l.at(l.end) // field by field: a copy would wait for the fields just written
+	p.at, p.seq, p.entry = at, seq, e
 	l.end++
 }
 
