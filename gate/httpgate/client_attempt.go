@@ -84,6 +84,9 @@ func (x *outgoing) attempt(ctx context.Context, a caller.Attempt) (reply, error)
 		out.Body = body
 		body.follow(out)
 	}
+	if err := ctx.Err(); err != nil { // a hedge that begins when it has lost: whoever is below is spared it
+		return reply{}, x.clientError(err, &s)
+	}
 	x.announce(out, a)
 	resp, again, err := resend.Send(x.transport.base, out)
 	returned = true

@@ -1,6 +1,7 @@
 package httpgate
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -54,3 +55,29 @@ func TestAHedgeThatBeginsTooLateFindsNoBody(t *testing.T) {
 		}
 	}
 }
+
+// Nor does whoever is below hear of it, and the body that it has is closed.
+func TestAHedgeThatBeginsTooLateIsNotSent(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end()
+	body := &closes{Reader: strings.NewReader("abc")}
+	x := &outgoing{transport: NewTransport(sent(func() { t.Error("it was sent") }), nil), request: &http.Request{Header: http.Header{}, Body: body}}
+	x.body.take(x.request, true, 0)
+	if resp, err := x.attempt(ctx, caller.Attempt{}); resp.Response != nil || !errors.Is(err, context.Canceled) || !body.closed {
+		t.Errorf("%v and %v, the body is closed: %v", resp, err, body.closed)
+	}
+}
+
+type sent func()
+
+func (f sent) RoundTrip(*http.Request) (*http.Response, error) {
+	f()
+	return nil, errors.ErrUnsupported
+}
+
+type closes struct {
+	io.Reader
+	closed bool
+}
+
+func (c *closes) Close() error { c.closed = true; return nil }
