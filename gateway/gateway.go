@@ -150,6 +150,7 @@ func New(cfg *config.Config, opts Options) (*Gateway, error) {
 	g.reserver = reserve.New(g.log)
 	g.seen.Copies = g.copyMetrics
 	g.seen.Calls = g.callMetrics
+	g.seen.Quotas = g.quotaMetrics
 	g.seen.Gaps = g.gapMetrics
 	g.seen.Quality = g.qualityMetrics
 	g.seen.Overrides = g.remaining

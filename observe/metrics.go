@@ -49,6 +49,9 @@ type Metrics struct {
 	Overrides func() []Overridden
 	// Jobs returns what is known of jobs, by class; nil: there are none.
 	Jobs func() []Jobs
+	// Quotas returns what is known of quotas, by class, and of what the ledger was told
+	// of them; nil: there are none.
+	Quotas func() ([]Quota, Reservations)
 	// Scales returns what autoscalers are told of each resource; nil: nothing.
 	Scales func() []Scale
 	// Pressure returns how short the process is of what; nil: nobody looks.
@@ -174,6 +177,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	if m.Jobs != nil {
 		s.jobs(m.Jobs())
+	}
+	if m.Quotas != nil {
+		s.quotas(m.Quotas())
 	}
 	if m.Pressure != nil {
 		s.pressure(m.Pressure())

@@ -76,7 +76,9 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Reloads.Begin(time.Unix(1, 0), "0123456789ab")
 	m.Callers.Show(callersFake{})
 	m.Overrides = func() []Overridden { return []Overridden{{"checkout", time.Minute}} }
-	m.Pressure = func() []pressure.Signal { return []pressure.Signal{{Name: "memory", Level: 1.25, Known: true}, {Name: "cpu"}} }
+	m.Pressure = func() []pressure.Signal {
+		return []pressure.Signal{{Name: "memory", Level: 1.25, Known: true}, {Name: "cpu"}}
+	}
 	m.Edge = func() Edge { return Edge{Connections: 3, Refused: [2]int64{1, 2}, Limited: [4]int64{1, 2, 3, 4}} }
 	m.Copies = func() []Copy {
 		one := Copy{Resource: "app", Name: "10.0.0.1:80"}
@@ -91,6 +93,10 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	}
 	m.Quality = func() []Quality {
 		return []Quality{{Resource: "app", Class: "checkout", Figures: []quality.Figure{{Rung: "cache", Answers: 5, Judged: 2, Mean: 0.5}, {Rung: "primary", Answers: 1}}}}
+	}
+	m.Jobs = func() []Jobs { return []Jobs{{Class: "checkout", Known: true}} }
+	m.Quotas = func() ([]Quota, Reservations) {
+		return []Quota{{Upstream: "app", Class: "checkout", Budgets: []Budget{{Name: "provider/requests/second", Most: 2, Dry: time.Second}}}}, Reservations{Lost: 1}
 	}
 	m.Class("app", "checkout").Passed.Add(1)
 	m.Class("app", "checkout").Wait.Observe(3 * time.Millisecond)

@@ -63,6 +63,7 @@ var (
 		&reloads, &reloadGood, &reloadTime, &configDigest,
 		&callersKnown, &proofsFailed, &claimsLowered, &callersMalformed, &clientsEarly,
 		&jobsWaiting, &jobsOpen, &jobsBytes, &jobsOldest, &jobsAccepted, &jobsReplayed, &jobsStarted, &jobsRefused, &jobsEnded,
+		&quotaFree, &quotaMost, &quotaDry, &quotaReserving, &quotaTenants, &quotaTold,
 		&copyInFlight, &copyConnections, &copyIn, &copyWeight, &copyBad, &copyPart, &copyCalls,
 		&callsBegun, &callsOK, &callAttempts, &callMore, &callHedgeWon, &callOver, &callHeld, &callBudget,
 		&callBreaker, &callThrottle, &callHold, &callHedge, &callSlow, &callMedian, &callTail,

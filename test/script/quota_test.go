@@ -78,7 +78,7 @@ func (b *book) now() quota.Time {
 // wait lets the time pass that an answer takes.
 func (b *book) wait(r gate.Reservation) {
 	_, number, _ := strings.Cut(r.ID, "-")
-	time.Sleep(storeTakes(must(strconv.ParseUint(number, 36, 64))))
+	<-time.After(storeTakes(must(strconv.ParseUint(number, 36, 64))))
 }
 
 func (b *book) with(r gate.Reservation, f func(now quota.Time, list []quota.Budget)) {
