@@ -29,6 +29,7 @@
 //	gap       how much worse a cheaper answer is for a request
 //	learned   what is known of that from requests that both answered
 //	sample    which requests are, and what is made of their answers
+//	quota     what the ledger is told of a call, and when
 //	refuse    an answer that reaches a caller who is still sending
 //
 // # Slots tell the truth

@@ -12,6 +12,8 @@
 //	Linger     its answer keeps only its caller busy
 //	Abandon    its caller was answered, the work goes on
 //	Done       its work has ended, the slot is free
+//	Reserved, NotReserved   what the store of its quotas has answered; see quota.go
+//	Settled    the store knows what became of a reservation
 //	Advance    time has passed
 //	Drain      nothing new is to be taken in
 //	Reconfigure
@@ -32,8 +34,11 @@
 //	edge      has this client asked too much
 //	admit     is the deadline still ahead, and can it be met; has the room a
 //	          place, for this tenant and in all, in requests and in bytes
+//	          and of its class's quotas, can it have them inside its deadline
 //	wait      until the fairness policy and the order say it is next; what
 //	          expires meanwhile is answered and never run
+//	reserve   with a slot, while what it needs of its quotas is asked for; who does not
+//	          get it goes back to its place, holding nothing
 //	call      with a slot, until done; a deadline that passes answers the
 //	          caller, the work keeps its slot until it ends
 //
