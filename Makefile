@@ -40,6 +40,10 @@ fuzz: ## every fuzz target for FUZZTIME=10s; FUZZ=regexp for some
 soak: ## half an hour of everything at once against a gateway; SOAK=30m
 	SPILLWAY_SOAK=$(or $(SOAK),30m) go test -v -count 1 -timeout 0 ./test/soak
 
+.PHONY: chaos
+chaos: ## processes killed at random under load, N=20 times each; see docs/chaos.md
+	SPILLWAY_KILLS=$(or $(N),20) go test -v -count 1 -timeout 0 -run 'Killed$$' ./ledger/sqlite ./ledger/postgres ./gateway
+
 .PHONY: docs
 docs: ## write the generated pages and tables anew
 	go generate ./...

@@ -14,6 +14,7 @@ import (
 	"github.com/spillway-dev/spillway/ledger"
 	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/test/cluster"
+	"github.com/spillway-dev/spillway/test/need"
 )
 
 // gateways opens so many ledgers on one database, as so many processes would.
@@ -122,6 +123,15 @@ func TestBudgetsInAnyOrder(t *testing.T) {
 // The database is killed under load and started again: whatever was told is there,
 // nothing was decided meanwhile, and the same gateways go on.
 func TestTheDatabaseIsKilled(t *testing.T) {
+	for range need.Count(t, "SPILLWAY_KILLS", 1) {
+		t.Run("", databaseKilled)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+func databaseKilled(t *testing.T) {
 	c := cluster.Start(t)
 	l := gateways(t, c.Database(t, "ledger"), 1)[0]
 	pool := ledger.Ref{Name: "calls", Limit: quota.Limit{Unit: quota.Concurrent, Most: 1 << 20}}
