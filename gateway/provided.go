@@ -121,6 +121,7 @@ type priced struct {
 	held int64 // bytes of its body, on the provider's account
 	sent unit.Instant
 
+	attempt atomic.Pointer[furtherAttempt] // that is settled by the answer; nil: the call is
 	answer  *provider.Answer
 	settled provider.Settled
 	known   bool // settled is set

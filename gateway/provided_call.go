@@ -188,13 +188,29 @@ func (e *exchange) settlePriced() {
 	case !x.known:
 		x.conclude(x.call.Lost())
 	}
-	switch x.settled.State {
-	case provider.Unknown:
-		e.permit.Lose("no word from the provider of what it has used")
+	f := x.attempt.Load()
+	switch {
+	case x.settled.State == provider.Unknown && f != nil:
+		f.lose(noWord)
+	case x.settled.State == provider.Unknown:
+		e.permit.Lose(noWord)
+	case f != nil:
+		f.settleAs(x.settled.Amounts)
 	default:
 		e.permit.Settle(x.settled.Amounts)
 	}
 }
+
+const noWord = "no word from the provider of what it has used"
+
+// takes takes an attempt, of a call that is made in several, for the one whose answer
+// is settled by what it says: the first whose answer came to its end.
+func (x *priced) takes(f *furtherAttempt) bool {
+	return x != nil && (x.attempt.CompareAndSwap(nil, f) || x.attempt.Load() == f)
+}
+
+// has reports whether it is that.
+func (x *priced) has(f *furtherAttempt) bool { return x != nil && x.attempt.Load() == f }
 
 // cutByUs reports whether a call ended because its caller did.
 func (e *exchange) cutByUs() bool {

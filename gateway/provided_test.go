@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -389,5 +390,86 @@ classes:
 	}
 	if res, text := post(t, h.url+"/v1/chat/completions", `{"user":"`+long[:50<<10]+`",`+chat[1:]); res.StatusCode != 200 {
 		t.Errorf("when there is room again: %d %s", res.StatusCode, text)
+	}
+}
+
+// kept runs a gateway with a ledger in front of a provider.
+func kept(t testing.TB, p *provider.Server, quotas, class string) *harness {
+	t.Helper()
+	text := fmt.Sprintf(`version: 1
+upstreams: { app: { url: %q, provider: { kind: openai, output: 1000, models: { "gpt-*": { input_price: 1, output_price: 10 } } } } }
+quotas: { theirs: { %s } }
+ledger: { url: %q }
+classes:
+  all: { match: { path: "/*" }, upstream: app, slots: 8, quota: theirs%s }
+`, p.URL, quotas, "sqlite:"+filepath.Join(t.TempDir(), "ledger.db"), class)
+	cfg, err := config.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return startConfig(t, cfg)
+}
+
+// A call is held for what it may use and charged what it used: with refunds on, what is
+// left of a budget is what was not used, to the token.
+func TestCallsAreChargedWhatTheirAnswersSay(t *testing.T) {
+	for _, call := range []string{"", ", call: { retries: 1 }"} {
+		p := provider.Start(t, provider.Config{})
+		h := kept(t, p, "tokens: { burst: 1100, per_day: 1 }, refund: on", call)
+		for i := range 6 { // each is held for some 1,010 tokens and uses 8
+			until(t, fmt.Sprintf("%q: call %d finds what the one before has not used", call, i+1), func() bool {
+				res, _ := post(t, h.url+"/v1/chat/completions", chatS)
+				return res.StatusCode == 200
+			})
+		}
+		if n := p.Spent(); n.Calls != 6 || n.Input+n.Output != 6*8 {
+			t.Errorf("%+v", n)
+		}
+		if res, text := post(t, h.url+"/v1/chat/completions", `{"n":2,`+chat[1:]); res.StatusCode != 400 && res.StatusCode != 413 || res.Header.Get("X-Should-Retry") != "false" {
+			t.Errorf("%q: one that is larger than the budget itself: %d %v %s", call, res.StatusCode, res.Header, text)
+		}
+	}
+}
+
+// A provider that never says what it used is charged by what its answers are.
+func TestAnswersThatSayNothingAreCounted(t *testing.T) {
+	p := provider.Start(t, provider.Config{Mute: true})
+	h := kept(t, p, "tokens: { burst: 1100, per_day: 1 }, refund: on", "")
+	served := 0
+	for range 12 {
+		if res, _ := post(t, h.url+"/v1/chat/completions", chatS); res.StatusCode == 200 {
+			served++
+		}
+	}
+	if served == 0 || served == 12 {
+		t.Errorf("%d of 12 served: the budget must go down with each, and by no more than it is", served)
+	}
+}
+
+// Calls beyond a limit of tokens are not sent, however many come at once.
+func TestManyAtOnceDoNotPassALimitOfTokens(t *testing.T) {
+	p := provider.Start(t, provider.Config{})
+	h := kept(t, p, "tokens: { burst: 2050, per_day: 1 }", ", deadline: 2s")
+	var wait sync.WaitGroup
+	codes := make(chan int, 20)
+	for range 20 {
+		wait.Go(func() {
+			res, err := h.client.Post(h.url+"/v1/chat/completions", "application/json", strings.NewReader(chat))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res.Body.Close()
+			codes <- res.StatusCode
+		})
+	}
+	wait.Wait()
+	close(codes)
+	n := map[int]int{}
+	for c := range codes {
+		n[c]++
+	}
+	if n[200] != 2 || n[429] != 18 || len(p.Calls()) != 2 {
+		t.Errorf("%v, %d calls at the provider; want 2 served, 18 told 429", n, len(p.Calls()))
 	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spillway-dev/spillway/gate"
 	"github.com/spillway-dev/spillway/gateway/copies"
+	"github.com/spillway-dev/spillway/policy/quota"
 	"github.com/spillway-dev/spillway/policy/reason"
+	"github.com/spillway-dev/spillway/provider"
 )
 
 // A request of a class under quotas has been reserved for when it is granted its slot.
@@ -115,8 +117,9 @@ func (f *furtherAttempt) unsent(why string) {
 	f.tell(func(p gate.Permit) { p.Unsent(why) }, func(ctx context.Context) error { return f.x.gateway.reserver.Release(ctx, f.r, why) })
 }
 
-func (f *furtherAttempt) settle() {
-	used := f.r.Ask.Amounts
+func (f *furtherAttempt) settle() { f.settleAs(f.r.Ask.Amounts) }
+
+func (f *furtherAttempt) settleAs(used quota.Amounts) {
 	f.tell(func(p gate.Permit) { p.Settle(used) }, func(ctx context.Context) error { return f.x.gateway.reserver.Settle(ctx, f.r, used) })
 }
 
@@ -143,6 +146,8 @@ func (f *furtherAttempt) tell(first func(gate.Permit), further func(context.Cont
 func (f *furtherAttempt) ended(res *http.Response, err error) {
 	switch {
 	case f == nil:
+	case err == nil && f.x.priced != nil && res.StatusCode >= http.StatusBadRequest && provider.Judged(res.StatusCode).Ran == provider.NotRun:
+		f.settleAs(quota.Amounts{})
 	case err == nil:
 		res.Body = &accounted{res.Body, f}
 	case undialed(err):
@@ -162,6 +167,8 @@ type accounted struct {
 func (a *accounted) Read(p []byte) (int, error) {
 	n, err := a.ReadCloser.Read(p)
 	switch {
+	case err == io.EOF && a.f.x.priced.takes(a.f):
+		// What it has used is known when all of its answer has been read.
 	case err == io.EOF:
 		a.f.settle()
 	case err != nil:
@@ -173,7 +180,9 @@ func (a *accounted) Read(p []byte) (int, error) {
 // Close implements io.Closer: of an answer that was not read to its end nobody knows
 // whether it goes on.
 func (a *accounted) Close() error {
-	a.f.lose("its answer was not read to the end")
+	if !a.f.x.priced.has(a.f) {
+		a.f.lose("its answer was not read to the end")
+	}
 	return a.ReadCloser.Close()
 }
 
