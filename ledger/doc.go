@@ -34,6 +34,15 @@
 // nothing has happened for any of them and each is told [ErrUnavailable]: without
 // a reservation no call is made.
 //
+// # Several processes
+//
+// The quotas are the ledger's, with a version: [Ledger.Configure] brings a file's, and
+// they are refused, adopted or put in the place of those that are there, which counts
+// for every process at once. [Ledger.Join] has a process count as alive; who says
+// nothing any more is removed by the others, by no clock that is set, and what it has
+// left is ended as the dead's. [Ledger.Resolve] asks a record outside about what is
+// unknown. A [Leaser] decides from credit that its process holds of large budgets.
+//
 // # Audit
 //
 // [Ledger.Audit] adds every counter up again from the calls and says which does
