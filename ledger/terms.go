@@ -55,7 +55,7 @@ func (o *OtherTerms) Error() string {
 	return fmt.Sprintf("the ledger holds other quotas (version %d, brought by %s): %s; bring the same, adopt the ledger's, or replace them for every gateway", o.Holds.Version, o.Holds.By, o.Differs)
 }
 
-// ErrTerms: the quotas have been replaced by another gateway, and the ask was made by
+// ErrTerms says that the quotas have been replaced by another gateway, and the ask was made by
 // the old ones. Nothing was taken; made again by [Ledger.Quotas] it is answered.
 var ErrTerms = errors.New("the quotas have been replaced")
 

@@ -150,7 +150,7 @@ type Shown struct {
 	Calls []Call `json:"calls"`
 }
 
-// ErrNone: there is no call of that id.
+// ErrNone says that there is no call of that id.
 var ErrNone = errors.New("there is no such call: it was never reserved, or ended longer ago than ledger.keep")
 
 // Show returns every attempt of the call that id names.

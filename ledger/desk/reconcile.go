@@ -11,7 +11,7 @@ import (
 	"github.com/spillway-dev/spillway/policy/quota"
 )
 
-// ErrNotUnknown: the call's end is known, or its owner still has it.
+// ErrNotUnknown says that the call's end is known, or its owner still has it.
 var ErrNotUnknown = errors.New("it is not unknown")
 
 // Reconcile ends the attempt of the call that id names, which is unknown, by evidence:

@@ -30,7 +30,7 @@ type Store struct {
 	closed  bool // under both
 }
 
-// ErrInUse: another process has the file open.
+// ErrInUse says that another process has the file open.
 var ErrInUse = errors.New("is in use by another gateway")
 
 // Open opens the file, or makes it. The error says what is wrong with it and what
