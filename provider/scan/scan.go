@@ -157,15 +157,24 @@ func space(doc []byte, i int) int {
 	return i
 }
 
-// str returns the end of the string that begins at i.
+// str returns the end of the string that begins at i: the next quote with an even
+// number of backslashes before it.
 func str(doc []byte, i int) int {
-	for i++; i < len(doc); i++ {
-		switch doc[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
+	begin := i + 1
+	for at := begin; at < len(doc); {
+		n := bytes.IndexByte(doc[at:], '"')
+		if n < 0 {
+			break
 		}
+		end := at + n
+		escapes := end
+		for escapes > begin && doc[escapes-1] == '\\' {
+			escapes--
+		}
+		if (end-escapes)%2 == 0 {
+			return end + 1
+		}
+		at = end + 1
 	}
 	return len(doc)
 }
