@@ -96,7 +96,7 @@ func newBubble() bubble { return bubble{time.Now()} }
 
 func (b bubble) passTo(now unit.Instant) {
 	if left := time.Duration(now) - time.Since(b.began); left > 0 {
-		time.Sleep(left)
+		<-time.NewTimer(left).C
 	}
 }
 
