@@ -70,7 +70,7 @@ func (l Limit) Text() string {
 	case l.LatencyRatio == 0:
 		s += fmt.Sprintf(": a call takes %g ms at ease", l.BaselineMS)
 	default:
-		s += fmt.Sprintf(": of late calls took %.2f times the %g ms that they take at ease", l.LatencyRatio, l.BaselineMS)
+		s += fmt.Sprintf(": calls take %.2f times their %g ms at ease", l.LatencyRatio, l.BaselineMS)
 	}
 	if l.FloorBinds {
 		s += "; it would be lower if the classes' min let it, and learns nothing meanwhile"
