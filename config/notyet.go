@@ -18,8 +18,7 @@ type notBuilt struct {
 	instead string // what to write today
 }
 
-var notYet = []notBuilt{
-}
+var notYet = []notBuilt{}
 
 // notYet refuses what is not built. value is "" for a key or list entry, else =word.
 func (d *decoder) notYet(n *yaml.Node, path, value string) {

@@ -110,7 +110,6 @@ type witness struct {
 	mu      sync.Mutex
 	jobs    map[string]string // by id, the key it goes under
 	answers map[string]string // by key, of those that were answered
-	n       int
 }
 
 // life is one process from its start to its death.

@@ -37,18 +37,24 @@ func keyOf(h http.Header) (string, error) {
 	}
 	switch {
 	case len(values) > 1:
-		return "", errors.New("There is more than one Idempotency-Key.")
+		return "", errors.New("there is more than one Idempotency-Key")
 	case key == "":
-		return "", errors.New("The Idempotency-Key is empty.")
+		return "", errors.New("the Idempotency-Key is empty")
 	case len(key) > keyLongest:
-		return "", fmt.Errorf("The Idempotency-Key is longer than %d bytes.", keyLongest)
+		return "", fmt.Errorf("the Idempotency-Key is longer than %d bytes", keyLongest)
 	}
 	for i := range len(key) {
 		if key[i] < ' ' || key[i] > '~' {
-			return "", errors.New("The Idempotency-Key has characters that are not printable ASCII.")
+			return "", errors.New("the Idempotency-Key has characters that are not printable ASCII")
 		}
 	}
 	return key, nil
+}
+
+// sentence is an error as a problem's detail says it.
+func sentence(err error) string {
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // scoped is a key within its scope: the tenant, whoever it is that brings it, and the
@@ -111,7 +117,7 @@ func (g *Gateway) persist(w http.ResponseWriter, r *http.Request, c *class, who 
 	}
 	key, err := keyOf(r.Header)
 	if err != nil {
-		g.problem(w, r, http.StatusBadRequest, reason.BadRequest, "Bad request", err.Error())
+		g.problem(w, r, http.StatusBadRequest, reason.BadRequest, "Bad request", sentence(err))
 		return true
 	}
 	n, err := g.newJob(r, body, c, who, ask, key)
@@ -254,7 +260,7 @@ func (g *Gateway) once(w http.ResponseWriter, r *http.Request, c *class, who *ca
 	}
 	key, err := keyOf(r.Header)
 	if err != nil {
-		g.problem(w, r, http.StatusBadRequest, reason.BadRequest, "Bad request", err.Error())
+		g.problem(w, r, http.StatusBadRequest, reason.BadRequest, "Bad request", sentence(err))
 		return true
 	}
 	ask := c.ask(r, 0)

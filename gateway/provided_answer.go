@@ -91,7 +91,7 @@ func (w *watched) Close() error { return w.src.Close() }
 
 // saidAll reports whether the answer has said that it is over: then it is served,
 // whatever its caller does from then on.
-func (e *exchange) saidAll() bool {
-	x := e.priced
-	return x != nil && x.answer != nil && x.answer.Whole() && e.outcome == reason.Served
+func (x *exchange) saidAll() bool {
+	p := x.priced
+	return p != nil && p.answer != nil && p.answer.Whole() && x.outcome == reason.Served
 }

@@ -174,30 +174,30 @@ func (x *priced) conclude(s provider.Settled) {
 }
 
 // settle tells the quotas what the call has used, before its permit is finished.
-func (e *exchange) settlePriced() {
-	x := e.priced
-	if x == nil || x.why != reason.None {
+func (x *exchange) settlePriced() {
+	p := x.priced
+	if p == nil || p.why != reason.None {
 		return
 	}
-	if x.answer != nil && !x.known {
-		x.conclude(x.answer.End(provider.CutByUs))
+	if p.answer != nil && !p.known {
+		p.conclude(p.answer.End(provider.CutByUs))
 	}
 	switch {
-	case x.unsent:
+	case p.unsent:
 		return // its start marker says so
-	case !x.known:
-		x.conclude(x.call.Lost())
+	case !p.known:
+		p.conclude(p.call.Lost())
 	}
-	f := x.attempt.Load()
+	f := p.attempt.Load()
 	switch {
-	case x.settled.State == provider.Unknown && f != nil:
+	case p.settled.State == provider.Unknown && f != nil:
 		f.lose(noWord)
-	case x.settled.State == provider.Unknown:
-		e.permit.Lose(noWord)
+	case p.settled.State == provider.Unknown:
+		x.permit.Lose(noWord)
 	case f != nil:
-		f.settleAs(x.settled.Amounts)
+		f.settleAs(p.settled.Amounts)
 	default:
-		e.permit.Settle(x.settled.Amounts)
+		x.permit.Settle(p.settled.Amounts)
 	}
 }
 
@@ -213,6 +213,6 @@ func (x *priced) takes(f *furtherAttempt) bool {
 func (x *priced) has(f *furtherAttempt) bool { return x != nil && x.attempt.Load() == f }
 
 // cutByUs reports whether a call ended because its caller did.
-func (e *exchange) cutByUs() bool {
-	return e.in.Context().Err() != nil || e.out != nil && context.Cause(e.out.Context()) == errCallerGone
+func (x *exchange) cutByUs() bool {
+	return x.in.Context().Err() != nil || x.out != nil && context.Cause(x.out.Context()) == errCallerGone
 }

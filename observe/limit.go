@@ -63,7 +63,7 @@ func (l Limit) Text() string {
 		}
 		return s
 	}
-	s := fmt.Sprintf("%d, found by measurement (%s, %s)", l.Limit, l.Law, l.Doing)
+	s := fmt.Sprintf("%d, measured (%s, %s)", l.Limit, l.Law, l.Doing)
 	switch {
 	case l.BaselineMS == 0:
 		s += ": what a call takes at ease is not known yet"

@@ -95,7 +95,9 @@ func TestEveryMetricIsInTheTableAndHasItsForm(t *testing.T) {
 	m.Quality = func() []Quality {
 		return []Quality{{Resource: "app", Class: "checkout", Figures: []quality.Figure{{Rung: "cache", Answers: 5, Judged: 2, Mean: 0.5}, {Rung: "primary", Answers: 1}}}}
 	}
-	m.Scales = func() []Scale { return []Scale{{"app", scale.Reading{Demand: 3, Desired: 4, Ratio: 1, Measured: true}}} }
+	m.Scales = func() []Scale {
+		return []Scale{{"app", scale.Reading{Demand: 3, Desired: 4, Ratio: 1, Measured: true}}}
+	}
 	m.Jobs = func() []Jobs { return []Jobs{{Class: "checkout", Known: true}} }
 	m.Quotas = func() ([]Quota, Reservations) {
 		return []Quota{{Upstream: "app", Class: "checkout", Budgets: []Budget{{Name: "provider/requests/second", Most: 2, Dry: time.Second}}}}, Reservations{Lost: 1}

@@ -24,7 +24,6 @@ type Answer struct {
 	out     []byte
 	scratch []byte
 	bytes   int64 // of a body that is not read
-	over    bool
 }
 
 // pickedMost is how much of one member of a document is kept: of one that is longer
