@@ -54,7 +54,7 @@ func (b block) commands() []command {
 // runs reports whether the command ends by itself and needs nothing but files.
 func (c command) runs() bool {
 	words := strings.Fields(c.text)
-	return len(words) < 2 || !slices.Contains([]string{"serve", "demo", "load", "reload", "operate", "override", "explain", "jobs"}, words[1])
+	return len(words) < 2 || !slices.Contains([]string{"serve", "demo", "load", "reload", "operate", "override", "explain", "jobs", "ledger"}, words[1])
 }
 
 func TestCommandsOf(t *testing.T) {
