@@ -3,9 +3,9 @@ module github.com/spillway-dev/spillway
 go 1.26.8
 
 require (
-	github.com/anishathalye/porcupine v1.3.1
 	cel.dev/cel-go v0.33.2
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/coder/websocket v1.8.15
 	github.com/go-jose/go-jose/v4 v4.1.9
 	github.com/gofrs/flock v0.13.2
