@@ -3,7 +3,9 @@ package ledger_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,14 +47,22 @@ func TestARecordEndsWhatIsUnknown(t *testing.T) {
 			}
 		}
 		began := time.Now()
+		var mu sync.Mutex
 		asked := map[string][]time.Duration{}
+		times := func() map[string][]time.Duration {
+			mu.Lock()
+			defer mu.Unlock()
+			return maps.Clone(asked)
+		}
 		const after = 10 * time.Minute
 		ended := make(chan error)
 		go func() {
 			ended <- l.Resolve(ctx, ledger.Resolver{
 				Rule: quota.Reconcile{After: after},
 				Ask: func(_ context.Context, c ledger.Call) (ledger.Statement, error) {
+					mu.Lock()
 					asked[c.ID] = append(asked[c.ID], time.Since(began))
+					mu.Unlock()
 					if c.ID == "broken" {
 						return ledger.Statement{Said: quota.Absent}, errors.New("no answer")
 					}
@@ -65,8 +75,8 @@ func TestARecordEndsWhatIsUnknown(t *testing.T) {
 		}
 		lose("broken")
 		time.Sleep(after - time.Second)
-		if len(asked) != 0 {
-			t.Errorf("asked too soon: %v", asked)
+		if early := times(); len(early) != 0 {
+			t.Errorf("asked too soon: %v", early)
 		}
 		time.Sleep(2 * after)
 		synctest.Wait()
@@ -75,8 +85,8 @@ func TestARecordEndsWhatIsUnknown(t *testing.T) {
 			if err != nil || c.State != want {
 				t.Errorf("%s is %v, want %v; %v", id, c.State, want, err)
 			}
-			if times := len(asked[id]); times != 1 && want != quota.Unknown || times < 2 && want == quota.Unknown {
-				t.Errorf("%s was asked about %d times", id, times)
+			if n := len(times()[id]); n != 1 && want != quota.Unknown || n < 2 && want == quota.Unknown {
+				t.Errorf("%s was asked about %d times", id, n)
 			}
 			if want == quota.Settled && c.Used[quota.Tokens] != 7 {
 				t.Errorf("it used %v", c.Used)
