@@ -288,7 +288,7 @@ func TestAThousandReloadsUnderLoadLoseNobody(t *testing.T) {
 		})
 	}
 	reloads := 1000
-	if testing.Short() {
+	if testing.Short() || longWay {
 		reloads = 100
 	}
 	for i := range reloads {

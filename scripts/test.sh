@@ -46,7 +46,9 @@ formatted() {
 
 tests() { # writes the events of every module's tests to standard output
     local failed=0
-    go test -json -vet=off ${race[@]+"${race[@]}"} -shuffle=on -timeout "$timeout" "${pkgs[@]}" || failed=1
+    # Many tests wait more than they compute: for processes, disks, clocks. One package more
+    # than there are cores keeps the cores busy.
+    go test -json -vet=off -p "$(($(getconf _NPROCESSORS_ONLN) + 1))" ${race[@]+"${race[@]}"} -shuffle=on -timeout "$timeout" "${pkgs[@]}" || failed=1
     (cd bench && go test -json -vet=off -timeout "$timeout" "${bench[@]}") || failed=1
     return $failed
 }
