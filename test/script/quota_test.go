@@ -135,11 +135,13 @@ func (b *book) Release(_ context.Context, r gate.Reservation, _ string) error {
 }
 
 func (b *book) end(r gate.Reservation, f func(*quota.Reservation, quota.Time, []quota.Budget) error) (err error) {
-	s := b.open[r.ID]
-	if s == nil {
-		return fmt.Errorf("%s ends, and nothing was reserved", r.ID)
-	}
-	b.with(r, func(now quota.Time, list []quota.Budget) { err = f(s, now, list) })
+	b.with(r, func(now quota.Time, list []quota.Budget) {
+		if s := b.open[r.ID]; s != nil {
+			err = f(s, now, list)
+		} else {
+			err = fmt.Errorf("%s ends, and nothing was reserved", r.ID)
+		}
+	})
 	return err
 }
 
